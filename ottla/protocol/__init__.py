@@ -1,0 +1,1 @@
+"""The wire format, and nothing else: bytes to messages and record batches, and back."""
