@@ -158,7 +158,11 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY = 130, "The streams topology is not valid."
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131, "The epoch of the streams topology is not valid."
     STREAMS_TOPOLOGY_FENCED = 132, "The streams topology is older than the group's."
-    SHARE_SESSION_LIMIT_REACHED = 133, "The broker holds as many share sessions as allowed.", RETRIABLE
+    SHARE_SESSION_LIMIT_REACHED = (
+        133,
+        "The broker holds as many share sessions as allowed.",
+        RETRIABLE,
+    )
 
 
 class KafkaError(Exception):

@@ -1,0 +1,1 @@
+"""What brokers and clients store or carry inside records and other messages."""

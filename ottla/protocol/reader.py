@@ -1,0 +1,266 @@
+"""Compiles a declared struct into a function that reads one version of it.
+
+The function is Python source made once for each version: nested structs are inlined, and neighbouring
+fields of fixed size, the length of what follows included, are taken by one `unpack_from`. It checks as
+little as safety allows and says nothing of where it failed: `plain.py` finds that out afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct as Packing
+from struct import unpack_from
+from typing import Any
+
+from ottla.protocol.layout import (
+    ArrayOf,
+    Kind,
+    Slot,
+    default_of,
+    layout_of,
+    null_marker,
+)
+from ottla.protocol.primitives import RECORDS, STRING, Fixed, Sized, Varying
+from ottla.protocol.schema import Struct
+from ottla.protocol.varint import (
+    continue_uvarint,
+    read_uvarint,
+    read_varint,
+    read_varlong,
+)
+
+Reader = Callable[[bytes, int], tuple[Any, int]]
+TagReader = Callable[[Any, bytes, int, int], int]
+
+_READ_VARYING = {
+    "varint": read_varint,
+    "varlong": read_varlong,
+    "unsigned varint": read_uvarint,
+}
+
+
+class Malformed(ValueError):
+    """The bytes are wrong; where and why is found by the plain reader."""
+
+
+def compile_reader(cls: type[Struct], version: int, *, flexible: bool) -> Reader:
+    source = _Source(version, flexible=flexible)
+    source.line("end = len(buf)")
+    source.new("o", cls)
+    source.struct("o", cls)
+    source.flush()
+    source.line("if pos > end: raise Malformed")
+    source.line("return o, pos")
+    return source.function("buf, pos", f"{cls.__name__} v{version}")
+
+
+def _compile_tag(slot: Slot, version: int) -> TagReader:
+    """A function that reads one tagged field into its struct and returns where it ended."""
+    source = _Source(version, flexible=True)
+    source.value(slot, f"o.{slot.name}")
+    source.flush()
+    source.line("return pos")
+    return source.function("o, buf, pos, end", f"tagged field {slot.name} v{version}")
+
+
+class _Source:
+    """The lines of one function, and the fixed-size values waiting to be unpacked together."""
+
+    def __init__(self, version: int, *, flexible: bool) -> None:
+        self._version = version
+        self._flexible = flexible
+        self._lines: list[str] = []
+        self._indent = 1
+        self._depth = 0
+        self._run: list[tuple[str, str]] = []  # (struct letter, where the value goes)
+        self._names: dict[str, Any] = {
+            "Malformed": Malformed,
+            "new": object.__new__,
+            "unpack_from": unpack_from,
+            "continue_uvarint": continue_uvarint,
+            "read_tags": _read_tags,
+        }
+
+    def function(self, parameters: str, title: str) -> Any:
+        code = "\n".join([f"def read({parameters}):", *self._lines])
+        exec(compile(code, f"<reader of {title}>", "exec"), self._names)
+        return self._names["read"]
+
+    def line(self, text: str) -> None:
+        self._lines.append("    " * self._indent + text)
+
+    def new(self, variable: str, cls: type[Struct]) -> None:
+        self.line(f"{variable} = new({self._name(cls)})")
+
+    def struct(self, variable: str, cls: type[Struct]) -> None:
+        """Lines that fill every slot of the struct in `variable`."""
+        layout = layout_of(cls, self._version, flexible=self._flexible)
+        self._constants(variable, [slot for slot, _ in layout.absent] + layout.tagged)
+        for slot in layout.inline:
+            self.value(slot, f"{variable}.{slot.name}")
+        if self._flexible:
+            known = {slot.tag: _compile_tag(slot, self._version) for slot in layout.tagged}
+            self._run.append(("B", "n"))
+            self.flush()
+            tags = f"read_tags({variable}, buf, pos, n, {self._name(known)}, end)"
+            self.line(f"if n: pos = {tags}")
+
+    def value(self, slot: Slot, target: str) -> None:
+        kind = slot.kind
+        if isinstance(kind, Fixed):
+            self._run.append((kind.code, target))
+        elif isinstance(kind, Varying):
+            self.flush()
+            self.line(f"{target}, pos = {self._name(_READ_VARYING[kind.name])}(buf, pos)")
+        elif isinstance(kind, Sized):
+            self._sized(kind, slot, target)
+        elif isinstance(kind, ArrayOf):
+            self._array(kind.element, slot, target)
+        else:
+            self._nested(kind, slot, target)
+
+    def flush(self) -> None:
+        """Take the waiting values with one unpack."""
+        if not self._run:
+            return
+        codes, targets = zip(*self._run, strict=True)
+        self._run = []
+        if codes == ("B",):
+            self.line(f"{targets[0]} = buf[pos]")
+            self.line("pos += 1")
+            return
+        packing = Packing(">" + "".join(codes))
+        self.line(f"{', '.join(targets)}, = {self._name(packing.unpack_from)}(buf, pos)")
+        self.line(f"pos += {packing.size}")
+
+    def _name(self, thing: Any) -> str:
+        name = f"k{len(self._names)}"
+        self._names[name] = thing
+        return name
+
+    def _constants(self, variable: str, slots: list[Slot]) -> None:
+        """Defaults of what this version lacks, and of tags until they turn up."""
+        shared: dict[str, list[str]] = {"()": [f"{variable}.unknown_tags"]}
+        for slot in slots:
+            target = f"{variable}.{slot.name}"
+            value = default_of(slot)
+            if isinstance(value, list):
+                self.line(f"{target} = {value!r}")
+            elif isinstance(value, Struct):
+                self.line(f"{target} = {self._name(default_of)}({self._name(slot)})")
+            else:
+                shared.setdefault(repr(value), []).append(target)
+        for text, targets in shared.items():
+            self.line(" = ".join([*targets, text]))
+
+    def _length(self, slot: Slot, code: str) -> tuple[str, str]:
+        """Reads a length into `n`; returns the tests for "there" and for "null" (else malformed)."""
+        if not slot.compact:
+            self._run.append((code, "n"))
+            self.flush()
+            return "n >= 0", "n == -1"
+        self._run.append(("B", "n"))
+        self.flush()
+        self.line("if n > 127: n, pos = continue_uvarint(buf, pos, n)")
+        self.line("n -= 1")
+        return "n >= 0", "n == -1"
+
+    def _sized(self, kind: Sized, slot: Slot, target: str) -> None:
+        there, null = self._length(slot, kind.length_code)
+        content = "buf[pos:stop]"
+        if kind is STRING:
+            content += ".decode()"
+        elif kind is RECORDS:
+            content = f"{self._name(memoryview)}(buf)[pos:stop]"
+        with _Choice(self, slot, target, there, null):
+            self.line("stop = pos + n")
+            self.line(f"{target} = {content}")
+            self.line("pos = stop")
+
+    def _array(self, element: Kind, slot: Slot, target: str) -> None:
+        there, null = self._length(slot, "i")
+        with _Choice(self, slot, target, there, null):
+            if isinstance(element, Fixed) and len(element.code) == 1:
+                # A count that lies makes a format larger than the buffer: refused before any allocation.
+                self.line(f'{target} = list(unpack_from(f">{{n}}{element.code}", buf, pos))')
+                self.line(f"pos += {element.size} * n")
+            else:
+                self._loop(element, slot, target)
+
+    def _loop(self, element: Kind, slot: Slot, target: str) -> None:
+        self._depth += 1
+        item, items = f"o{self._depth}", f"a{self._depth}"
+        # Every element takes at least a byte, so a count beyond that lies.
+        self.line("if n > end - pos: raise Malformed")
+        self.line(f"{target} = {items} = []")
+        self.line("for _ in range(n):")
+        self._indent += 1
+        if isinstance(element, type):
+            self.new(item, element)
+            self.struct(item, element)
+        else:
+            self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
+        self.flush()
+        self.line(f"{items}.append({item})")
+        self._indent -= 1
+        self._depth -= 1
+
+    def _nested(self, kind: type[Struct], slot: Slot, target: str) -> None:
+        self._depth += 1
+        variable = f"o{self._depth}"
+        if slot.nullable:
+            self._run.append(("b", "n"))
+            self.flush()
+            with _Choice(self, slot, target, "n == 1", f"n == {null_marker(slot)}"):
+                self.line(f"{target} = {variable} = new({self._name(kind)})")
+                self.struct(variable, kind)
+        else:
+            self.line(f"{target} = {variable} = new({self._name(kind)})")
+            self.struct(variable, kind)
+        self._depth -= 1
+
+
+class _Choice:
+    """`if there: … elif null: target = None else: malformed`, around the lines of a `with` block."""
+
+    def __init__(self, source: _Source, slot: Slot, target: str, there: str, null: str) -> None:
+        self._source = source
+        self._null = f"elif {null}: {target} = None" if slot.nullable else ""
+        source.line(f"if {there}:")
+
+    def __enter__(self) -> None:
+        self._source._indent += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._source.flush()
+        self._source._indent -= 1
+        if self._null:
+            self._source.line(self._null)
+        self._source.line("else: raise Malformed")
+
+
+def _read_tags(
+    struct: Struct, buf: bytes, pos: int, count: int, known: dict[int, TagReader], end: int
+) -> int:
+    """The tag buffer of one struct, of which `count` is the first byte; unknown tags are kept."""
+    if count > 127:
+        count, pos = continue_uvarint(buf, pos, count)
+    unknown: list[tuple[int, bytes]] = []
+    previous = -1
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        stop = pos + size
+        if tag <= previous or stop > end:
+            raise Malformed
+        previous = tag
+        if tag in known:
+            # A slice of its own, so that it cannot take bytes that belong to the next tag.
+            if known[tag](struct, buf[pos:stop], 0, size) != size:
+                raise Malformed
+        else:
+            unknown.append((tag, buf[pos:stop]))
+        pos = stop
+    if unknown:
+        struct.unknown_tags = unknown
+    return pos

@@ -1,0 +1,227 @@
+"""Compiles a declared struct into a function that writes one version of it.
+
+As in `reader.py`: source made once for each version, nested structs inlined, neighbouring fixed-size
+values and the length of what follows packed by one call. The pieces go to `add`, to be joined once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct as Packing
+from struct import pack
+from typing import Any
+
+from ottla.protocol.layout import (
+    ArrayOf,
+    Kind,
+    Slot,
+    default_of,
+    layout_of,
+    null_marker,
+)
+from ottla.protocol.primitives import STRING, Fixed, Sized, Varying
+from ottla.protocol.schema import Struct
+from ottla.protocol.varint import write_uvarint, write_varint, write_varlong
+
+Add = Callable[[bytes], None]
+Writer = Callable[[Any, Add], None]
+
+_WRITE_VARYING = {
+    "varint": write_varint,
+    "varlong": write_varlong,
+    "unsigned varint": write_uvarint,
+}
+
+
+class Unwritable(ValueError):
+    """A value does not fit the version; which one is found by the plain writer."""
+
+
+def compile_writer(cls: type[Struct], version: int, *, flexible: bool) -> Writer:
+    source = _Source(version, flexible=flexible)
+    source.struct("o", cls)
+    source.flush()
+    source.line("return None")
+    return source.function("o, add", f"{cls.__name__} v{version}")
+
+
+def _compile_tag(slot: Slot, version: int) -> Writer:
+    source = _Source(version, flexible=True)
+    source.value(slot, f"o.{slot.name}")
+    source.flush()
+    source.line("return None")
+    return source.function("o, add", f"tagged field {slot.name} v{version}")
+
+
+class _Source:
+    """The lines of one function, and the fixed-size values waiting to be packed together."""
+
+    def __init__(self, version: int, *, flexible: bool) -> None:
+        self._version = version
+        self._flexible = flexible
+        self._lines: list[str] = []
+        self._indent = 1
+        self._depth = 0
+        self._run: list[tuple[str, str]] = []  # (struct letter, expression; none for a pad byte)
+        self._names: dict[str, Any] = {
+            "Unwritable": Unwritable,
+            "pack": pack,
+            "write_uvarint": write_uvarint,
+            "write_tags": _write_tags,
+        }
+
+    def function(self, parameters: str, title: str) -> Any:
+        code = "\n".join([f"def write({parameters}):", *self._lines])
+        exec(compile(code, f"<writer of {title}>", "exec"), self._names)
+        return self._names["write"]
+
+    def line(self, text: str) -> None:
+        self._lines.append("    " * self._indent + text)
+
+    def struct(self, variable: str, cls: type[Struct]) -> None:
+        layout = layout_of(cls, self._version, flexible=self._flexible)
+        for slot, declared in layout.absent:
+            if not declared.ignorable:
+                self.line(f"if {self._differs(variable, slot)}: raise Unwritable")
+        for slot in layout.inline:
+            self.value(slot, f"{variable}.{slot.name}")
+        if self._flexible:
+            self._tags(variable, layout.tagged)
+
+    def value(self, slot: Slot, source: str) -> None:
+        kind = slot.kind
+        if isinstance(kind, Fixed):
+            self._run.append((kind.code, source))
+        elif isinstance(kind, Varying):
+            self.flush()
+            self.line(f"add({self._name(_WRITE_VARYING[kind.name])}({source}))")
+        elif isinstance(kind, Sized):
+            self._sized(kind, slot, source)
+        elif isinstance(kind, ArrayOf):
+            self._array(kind.element, slot, source)
+        else:
+            self._nested(kind, slot, source)
+
+    def flush(self) -> None:
+        """Pack the waiting values with one call."""
+        if self._run:
+            self.line(f"add({self._packed(self._run)})")
+            self._run = []
+
+    def _packed(self, run: list[tuple[str, str]]) -> str:
+        values = ", ".join(value for _, value in run if value)
+        codes = "".join(code for code, _ in run)
+        if not values:
+            return repr(bytes(len(codes)))
+        return f"{self._name(Packing('>' + codes).pack)}({values})"
+
+    def _name(self, thing: Any) -> str:
+        name = f"k{len(self._names)}"
+        self._names[name] = thing
+        return name
+
+    def _differs(self, variable: str, slot: Slot) -> str:
+        """An expression that is true when the value is not the field's default."""
+        value, default = f"{variable}.{slot.name}", default_of(slot)
+        if default is None:
+            return f"{value} is not None"
+        if isinstance(default, Struct):
+            return f"{value} != {self._name(default)}"
+        return f"{value} != {default!r}"
+
+    def _tags(self, variable: str, tagged: list[Slot]) -> None:
+        """The tag buffer: nearly always the one byte that says there is none."""
+        tests = [self._differs(variable, slot) for slot in tagged]
+        writers = [(slot.tag, _test(slot), _compile_tag(slot, self._version)) for slot in tagged]
+        run, self._run = self._run, []
+        self.line(f"if {' or '.join([f'{variable}.unknown_tags', *tests])}:")
+        packed = f"add({self._packed(run)}); " if run else ""
+        self.line(f"    {packed}write_tags({variable}, {self._name(writers)}, add)")
+        self.line("else:")
+        self.line(f"    add({self._packed([*run, ('x', '')])})")
+
+    def _length(self, slot: Slot, code: str) -> None:
+        """Writes the length in `n` together with what waits."""
+        run, self._run = self._run, []
+        if not slot.compact:
+            self.line(f"add({self._packed([*run, (code, 'n')])})")
+            return
+        self.line("n += 1")
+        self.line(f"if n < 128: add({self._packed([*run, ('B', 'n')])})")
+        before = f"add({self._packed(run)}); " if run else ""
+        self.line(f"else: {before}add(write_uvarint(n))")
+
+    def _sized(self, kind: Sized, slot: Slot, source: str) -> None:
+        content = f"{source}.encode()" if kind is STRING else source
+        if slot.nullable:
+            self.line(f"s = {source}")
+            self.line("if s is None: n = -1; s = b''")
+            self.line("else: s = s.encode(); n = len(s)" if kind is STRING else "else: n = len(s)")
+        else:
+            self.line(f"s = {content}")
+            self.line("n = len(s)")
+        self._length(slot, kind.length_code)
+        self.line("if s: add(s)")
+
+    def _array(self, element: Kind, slot: Slot, source: str) -> None:
+        self._depth += 1
+        items, item = f"a{self._depth}", f"o{self._depth}"
+        self.line(f"{items} = {source}")
+        if slot.nullable:
+            self.line(f"if {items} is None: n = -1; {items} = ()")
+            self.line(f"else: n = len({items})")
+        else:
+            self.line(f"n = len({items})")
+        if isinstance(element, Fixed) and len(element.code) == 1:
+            self._length(slot, "i")
+            self.line(f'if {items}: add(pack(f">{{len({items})}}{element.code}", *{items}))')
+        else:
+            self._length(slot, "i")
+            self.line(f"for {item} in {items}:")
+            self._indent += 1
+            if isinstance(element, type):
+                self.struct(item, element)
+            else:
+                self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
+            self.flush()
+            self._indent -= 1
+        self._depth -= 1
+
+    def _nested(self, kind: type[Struct], slot: Slot, source: str) -> None:
+        self._depth += 1
+        variable = f"o{self._depth}"
+        self.line(f"{variable} = {source}")
+        if slot.nullable:
+            self.flush()
+            null = null_marker(slot).to_bytes(1, "big", signed=True)
+            self.line(f"if {variable} is None: add({null!r})")
+            self.line("else:")
+            self._indent += 1
+            self.line("add(b'\\x01')")
+            self.struct(variable, kind)
+            self.flush()
+            self._indent -= 1
+        else:
+            self.struct(variable, kind)
+        self._depth -= 1
+
+
+def _test(slot: Slot) -> Callable[[Struct], bool]:
+    """Whether a tagged field must be written: its default never is."""
+    default = default_of(slot)
+    return lambda struct: bool(getattr(struct, slot.name) != default)
+
+
+def _write_tags(
+    struct: Struct, known: list[tuple[int, Callable[[Struct], bool], Writer]], add: Add
+) -> None:
+    tags = list(struct.unknown_tags)
+    for tag, is_written, write in known:
+        if is_written(struct):
+            parts: list[bytes] = []
+            write(struct, parts.append)
+            tags.append((tag, b"".join(parts)))
+    tags.sort()
+    add(write_uvarint(len(tags)))
+    for tag, content in tags:
+        add(write_uvarint(tag) + write_uvarint(len(content)) + content)
