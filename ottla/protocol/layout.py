@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeGuard, Union, get_args, get_origin
 
 from ottla.protocol.primitives import BOOLEAN, BYTES, STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import MISSING, Field, Struct
@@ -74,17 +73,6 @@ def zero_of(kind: Kind) -> Any:
     return kind.zero
 
 
-def structs_of(cls: type[Struct]) -> Iterator[type[Struct]]:
-    """The struct and every struct inside it."""
-    yield cls
-    for declared in cls.fields:
-        kind, _ = kind_of(declared.annotation)
-        while isinstance(kind, ArrayOf):
-            kind = kind.element
-        if isinstance(kind, type):
-            yield from structs_of(kind)
-
-
 def _slot(declared: Field, version: int, *, flexible: bool) -> Slot:
     kind, optional = kind_of(declared.annotation)
     nullable_since = declared.nullable_since
@@ -98,6 +86,11 @@ def _slot(declared: Field, version: int, *, flexible: bool) -> Slot:
         default=declared.default,
         tag=declared.tag,
     )
+
+
+def is_number(kind: Kind) -> TypeGuard[Fixed]:
+    """Whether `struct` can take many of them at once by a count before the letter."""
+    return isinstance(kind, Fixed) and len(kind.code) == 1
 
 
 def null_marker(slot: Slot) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct as Packing
-from struct import unpack_from
 from typing import Any
 
 from ottla.protocol.layout import (
@@ -17,9 +16,11 @@ from ottla.protocol.layout import (
     Kind,
     Slot,
     default_of,
+    is_number,
     layout_of,
     null_marker,
 )
+from ottla.protocol.packings import Packings
 from ottla.protocol.primitives import RECORDS, STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
 from ottla.protocol.varint import (
@@ -51,7 +52,8 @@ def compile_reader(cls: type[Struct], version: int, *, flexible: bool) -> Reader
     source.flush()
     source.line("if pos > end: raise Malformed")
     source.line("return o, pos")
-    return source.function("buf, pos", f"{cls.__name__} v{version}")
+    reader: Reader = source.function("buf, pos", f"{cls.__name__} v{version}")
+    return reader
 
 
 def _compile_tag(slot: Slot, version: int) -> TagReader:
@@ -60,7 +62,8 @@ def _compile_tag(slot: Slot, version: int) -> TagReader:
     source.value(slot, f"o.{slot.name}")
     source.flush()
     source.line("return pos")
-    return source.function("o, buf, pos, end", f"tagged field {slot.name} v{version}")
+    reader: TagReader = source.function("o, buf, pos, end", f"tagged field {slot.name} v{version}")
+    return reader
 
 
 class _Source:
@@ -71,12 +74,11 @@ class _Source:
         self._flexible = flexible
         self._lines: list[str] = []
         self._indent = 1
-        self._depth = 0
+        self._variables = 0
         self._run: list[tuple[str, str]] = []  # (struct letter, where the value goes)
         self._names: dict[str, Any] = {
             "Malformed": Malformed,
             "new": object.__new__,
-            "unpack_from": unpack_from,
             "continue_uvarint": continue_uvarint,
             "read_tags": _read_tags,
         }
@@ -133,6 +135,11 @@ class _Source:
         self.line(f"{', '.join(targets)}, = {self._name(packing.unpack_from)}(buf, pos)")
         self.line(f"pos += {packing.size}")
 
+    def _variable(self, prefix: str) -> str:
+        """Never used twice: what waits to be unpacked may still go to an earlier one."""
+        self._variables += 1
+        return f"{prefix}{self._variables}"
+
     def _name(self, thing: Any) -> str:
         name = f"k{len(self._names)}"
         self._names[name] = thing
@@ -180,16 +187,15 @@ class _Source:
     def _array(self, element: Kind, slot: Slot, target: str) -> None:
         there, null = self._length(slot, "i")
         with _Choice(self, slot, target, there, null):
-            if isinstance(element, Fixed) and len(element.code) == 1:
-                # A count that lies makes a format larger than the buffer: refused before any allocation.
-                self.line(f'{target} = list(unpack_from(f">{{n}}{element.code}", buf, pos))')
+            if is_number(element):
+                packings = Packings("unpack_from", "{}" + element.code)
+                self.line(f"{target} = list({self._name(packings)}[n](buf, pos))")
                 self.line(f"pos += {element.size} * n")
             else:
                 self._loop(element, slot, target)
 
     def _loop(self, element: Kind, slot: Slot, target: str) -> None:
-        self._depth += 1
-        item, items = f"o{self._depth}", f"a{self._depth}"
+        item, items = self._variable("o"), self._variable("a")
         # Every element takes at least a byte, so a count beyond that lies.
         self.line("if n > end - pos: raise Malformed")
         self.line(f"{target} = {items} = []")
@@ -203,11 +209,9 @@ class _Source:
         self.flush()
         self.line(f"{items}.append({item})")
         self._indent -= 1
-        self._depth -= 1
 
     def _nested(self, kind: type[Struct], slot: Slot, target: str) -> None:
-        self._depth += 1
-        variable = f"o{self._depth}"
+        variable = self._variable("o")
         if slot.nullable:
             self._run.append(("b", "n"))
             self.flush()
@@ -217,7 +221,6 @@ class _Source:
         else:
             self.line(f"{target} = {variable} = new({self._name(kind)})")
             self.struct(variable, kind)
-        self._depth -= 1
 
 
 class _Choice:

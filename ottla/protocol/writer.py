@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct as Packing
-from struct import pack
-from typing import Any
+from typing import Any, NamedTuple
 
 from ottla.protocol.layout import (
     ArrayOf,
     Kind,
     Slot,
     default_of,
+    is_number,
     layout_of,
     null_marker,
 )
+from ottla.protocol.packings import Packings
 from ottla.protocol.primitives import STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
 from ottla.protocol.varint import write_uvarint, write_varint, write_varlong
@@ -42,7 +43,8 @@ def compile_writer(cls: type[Struct], version: int, *, flexible: bool) -> Writer
     source.struct("o", cls)
     source.flush()
     source.line("return None")
-    return source.function("o, add", f"{cls.__name__} v{version}")
+    writer: Writer = source.function("o, add", f"{cls.__name__} v{version}")
+    return writer
 
 
 def _compile_tag(slot: Slot, version: int) -> Writer:
@@ -50,22 +52,30 @@ def _compile_tag(slot: Slot, version: int) -> Writer:
     source.value(slot, f"o.{slot.name}")
     source.flush()
     source.line("return None")
-    return source.function("o, add", f"tagged field {slot.name} v{version}")
+    writer: Writer = source.function("o, add", f"tagged field {slot.name} v{version}")
+    return writer
+
+
+class _Waiting(NamedTuple):
+    """A value to be packed: its struct letter and expression, and for an array where its length is."""
+
+    code: str
+    value: str = ""
+    length: str = ""
 
 
 class _Source:
-    """The lines of one function, and the fixed-size values waiting to be packed together."""
+    """The lines of one function, and the values waiting to be packed together."""
 
     def __init__(self, version: int, *, flexible: bool) -> None:
         self._version = version
         self._flexible = flexible
         self._lines: list[str] = []
         self._indent = 1
-        self._depth = 0
-        self._run: list[tuple[str, str]] = []  # (struct letter, expression; none for a pad byte)
+        self._variables = 0
+        self._run: list[_Waiting] = []
         self._names: dict[str, Any] = {
             "Unwritable": Unwritable,
-            "pack": pack,
             "write_uvarint": write_uvarint,
             "write_tags": _write_tags,
         }
@@ -91,7 +101,7 @@ class _Source:
     def value(self, slot: Slot, source: str) -> None:
         kind = slot.kind
         if isinstance(kind, Fixed):
-            self._run.append((kind.code, source))
+            self._run.append(_Waiting(kind.code, source))
         elif isinstance(kind, Varying):
             self.flush()
             self.line(f"add({self._name(_WRITE_VARYING[kind.name])}({source}))")
@@ -108,12 +118,20 @@ class _Source:
             self.line(f"add({self._packed(self._run)})")
             self._run = []
 
-    def _packed(self, run: list[tuple[str, str]]) -> str:
-        values = ", ".join(value for _, value in run if value)
-        codes = "".join(code for code, _ in run)
-        if not values:
-            return repr(bytes(len(codes)))
-        return f"{self._name(Packing('>' + codes).pack)}({values})"
+    def _packed(self, run: list[_Waiting]) -> str:
+        values = ", ".join(waiting.value for waiting in run if waiting.value)
+        codes = "".join(waiting.code for waiting in run)
+        lengths = ", ".join(waiting.length for waiting in run if waiting.length)
+        if lengths:
+            return f"{self._name(Packings('pack', codes))}[{lengths}]({values})"
+        if values:
+            return f"{self._name(Packing('>' + codes).pack)}({values})"
+        return repr(bytes(len(codes)))
+
+    def _variable(self, prefix: str) -> str:
+        """Never used twice: what waits to be packed may still refer to an earlier one."""
+        self._variables += 1
+        return f"{prefix}{self._variables}"
 
     def _name(self, thing: Any) -> str:
         name = f"k{len(self._names)}"
@@ -138,16 +156,16 @@ class _Source:
         packed = f"add({self._packed(run)}); " if run else ""
         self.line(f"    {packed}write_tags({variable}, {self._name(writers)}, add)")
         self.line("else:")
-        self.line(f"    add({self._packed([*run, ('x', '')])})")
+        self.line(f"    add({self._packed([*run, _Waiting('x')])})")
 
     def _length(self, slot: Slot, code: str) -> None:
         """Writes the length in `n` together with what waits."""
         run, self._run = self._run, []
         if not slot.compact:
-            self.line(f"add({self._packed([*run, (code, 'n')])})")
+            self.line(f"add({self._packed([*run, _Waiting(code, 'n')])})")
             return
         self.line("n += 1")
-        self.line(f"if n < 128: add({self._packed([*run, ('B', 'n')])})")
+        self.line(f"if n < 128: add({self._packed([*run, _Waiting('B', 'n')])})")
         before = f"add({self._packed(run)}); " if run else ""
         self.line(f"else: {before}add(write_uvarint(n))")
 
@@ -164,32 +182,36 @@ class _Source:
         self.line("if s: add(s)")
 
     def _array(self, element: Kind, slot: Slot, source: str) -> None:
-        self._depth += 1
-        items, item = f"a{self._depth}", f"o{self._depth}"
+        items, count = self._variable("a"), self._variable("n")
         self.line(f"{items} = {source}")
         if slot.nullable:
-            self.line(f"if {items} is None: n = -1; {items} = ()")
-            self.line(f"else: n = len({items})")
+            self.line(f"if {items} is None: {count} = -1; {items} = ()")
+            self.line(f"else: {count} = len({items})")
         else:
-            self.line(f"n = len({items})")
-        if isinstance(element, Fixed) and len(element.code) == 1:
+            self.line(f"{count} = len({items})")
+        if slot.compact or not is_number(element):
+            self.line(f"n = {count}")
             self._length(slot, "i")
-            self.line(f'if {items}: add(pack(f">{{len({items})}}{element.code}", *{items}))')
         else:
-            self._length(slot, "i")
-            self.line(f"for {item} in {items}:")
-            self._indent += 1
-            if isinstance(element, type):
-                self.struct(item, element)
-            else:
-                self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
-            self.flush()
-            self._indent -= 1
-        self._depth -= 1
+            self._run.append(_Waiting("i", count))
+        if is_number(element):
+            self._run.append(_Waiting("{}" + element.code, f"*{items}", count))
+        else:
+            self._loop(element, slot, items)
+
+    def _loop(self, element: Kind, slot: Slot, items: str) -> None:
+        item = self._variable("o")
+        self.line(f"for {item} in {items}:")
+        self._indent += 1
+        if isinstance(element, type):
+            self.struct(item, element)
+        else:
+            self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
+        self.flush()
+        self._indent -= 1
 
     def _nested(self, kind: type[Struct], slot: Slot, source: str) -> None:
-        self._depth += 1
-        variable = f"o{self._depth}"
+        variable = self._variable("o")
         self.line(f"{variable} = {source}")
         if slot.nullable:
             self.flush()
@@ -203,7 +225,6 @@ class _Source:
             self._indent -= 1
         else:
             self.struct(variable, kind)
-        self._depth -= 1
 
 
 def _test(slot: Slot) -> Callable[[Struct], bool]:

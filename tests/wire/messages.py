@@ -48,7 +48,9 @@ def check_header(case: Case) -> str | None:
 def check_internal(case: Case) -> str | None:
     """A stored record, or one of the messages inside other messages."""
     name, version = case["schema"], case["version"]
-    module = next((m for prefix, m in _INTERNAL.items() if name.startswith(prefix)), "control_records")
+    module = next(
+        (m for prefix, m in _INTERNAL.items() if name.startswith(prefix)), "control_records"
+    )
     cls: type[Message] = getattr(import_module(f"ottla.protocol.internal.{module}"), name)
     if name == "ControlRecordKey":
         case = {**case, "json": {key: case["json"][key] for key in ("version", "type")}}
@@ -59,9 +61,15 @@ def check_capture(case: Case) -> str | None:
     """A request and its response as they went over the wire between real programs."""
     request = decode_request(bytes.fromhex(case["request_hex"]))
     version = case["version"]
-    wrong = _differs("request header", to_json(request.header, case["request_header_version"]), case["request_header"])
+    wrong = _differs(
+        "request header",
+        to_json(request.header, case["request_header_version"]),
+        case["request_header"],
+    )
     wrong = wrong or _differs("request", to_json(request.body, version), case["request_json"])
-    wrong = wrong or _differs("trailing bytes", request.trailing_bytes, case.get("request_trailing_bytes", 0))
+    wrong = wrong or _differs(
+        "trailing bytes", request.trailing_bytes, case.get("request_trailing_bytes", 0)
+    )
     if not wrong and case["request_exact"]:
         again = encode_frame(request.header, case["request_header_version"], request.body, version)
         wrong = _differs("request bytes", again[4:].hex(), case["request_hex"])
@@ -91,7 +99,9 @@ def _check_body(cls: type[Message], version: int, case: Case) -> str | None:
     built = from_json(cls, case["json"], version)
     built.unknown_tags = tags or ()
     return (
-        _differs("flexible", cls.is_flexible(version), case.get("flexible", cls.is_flexible(version)))
+        _differs(
+            "flexible", cls.is_flexible(version), case.get("flexible", cls.is_flexible(version))
+        )
         or _differs("end", end, len(data))
         or _differs("values", to_json(message, version), case["json"])
         or _differs("unknown tags", list(message.unknown_tags), tags)
