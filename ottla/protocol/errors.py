@@ -1,4 +1,4 @@
-"""What can go wrong on the wire: Kafka's error codes, a refusal, and bytes that break the protocol."""
+"""What can go wrong on the wire: Kafka's error codes, a refusal, bytes that break the protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ class ErrorCode(IntEnum):
     retriable: bool
     meaning: str
 
-    def __new__(cls, code: int, meaning: str, retriable: bool = False) -> ErrorCode:
+    # The default lets type checkers see that `ErrorCode(41)`, a look-up, takes the number alone.
+    def __new__(cls, code: int, meaning: str = "", retriable: bool = False) -> ErrorCode:
         member = int.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning
@@ -158,7 +159,11 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY = 130, "The streams topology is not valid."
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131, "The epoch of the streams topology is not valid."
     STREAMS_TOPOLOGY_FENCED = 132, "The streams topology is older than the group's."
-    SHARE_SESSION_LIMIT_REACHED = 133, "The broker holds as many share sessions as allowed.", RETRIABLE
+    SHARE_SESSION_LIMIT_REACHED = (
+        133,
+        "The broker holds as many share sessions as allowed.",
+        RETRIABLE,
+    )
 
 
 class KafkaError(Exception):
@@ -171,7 +176,7 @@ class KafkaError(Exception):
 
 
 class ProtocolError(KafkaError):
-    """Bytes that break the protocol. Says what was read, at which field and byte, and why it failed.
+    """Bytes that break the protocol: what was read, at which field and byte, and why it failed.
 
     `code` is what a client hears where it can hear anything; a request that cannot be parsed at all
     closes its connection instead.
