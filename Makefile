@@ -29,7 +29,7 @@ check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a 
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy $(TYPED)
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest $(QUICK)
 
 test: check ## check, then every other test, among them the wheel in a clean environment
