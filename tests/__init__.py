@@ -1,0 +1,1 @@
+"""Ottla's tests; each folder is one kind."""

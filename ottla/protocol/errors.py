@@ -1,4 +1,4 @@
-"""What can go wrong on the wire: Kafka's error codes, a refusal, and bytes that break the protocol."""
+"""What can go wrong on the wire: Kafka's error codes, a refusal, bytes that break the protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ class ErrorCode(IntEnum):
     retriable: bool
     meaning: str
 
-    def __new__(cls, code: int, meaning: str, retriable: bool = False) -> ErrorCode:
+    # The default lets type checkers see that `ErrorCode(41)`, a look-up, takes the number alone.
+    def __new__(cls, code: int, meaning: str = "", retriable: bool = False) -> ErrorCode:
         member = int.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning
@@ -175,7 +176,7 @@ class KafkaError(Exception):
 
 
 class ProtocolError(KafkaError):
-    """Bytes that break the protocol. Says what was read, at which field and byte, and why it failed.
+    """Bytes that break the protocol: what was read, at which field and byte, and why it failed.
 
     `code` is what a client hears where it can hear anything; a request that cannot be parsed at all
     closes its connection instead.

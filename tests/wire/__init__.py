@@ -1,0 +1,1 @@
+"""Bytes recorded from real clients and brokers: decoded, encoded and compared."""

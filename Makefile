@@ -1,0 +1,68 @@
+# Every target but `help` and `clean` first sees to it that .venv is as pyproject.toml says.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+TYPED := ottla tests benchmarks
+QUICK := tests/unit tests/architecture
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check format soak bench wheel constraints clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: $(INSTALLED) ## make .venv and install Ottla with its development tools
+
+$(INSTALLED): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: $(INSTALLED) ## print the version and the APIs this release speaks
+	@$(BIN)/ottla --version
+	@$(BIN)/ottla protocol apis
+
+check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a minute
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy $(TYPED)
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest $(QUICK)
+
+test: check ## check, then every other test, among them the wheel in a clean environment
+	$(BIN)/pytest tests $(addprefix --ignore=,$(QUICK))
+
+format: $(INSTALLED) ## format the code and fix what ruff can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+soak: $(INSTALLED) ## the tests with many more generated examples: takes long
+	OTTLA_TEST_PROFILE=soak $(BIN)/pytest tests --ignore=tests/packaging
+
+bench: $(INSTALLED) ## run the benchmarks; BENCH="codec records" runs only these
+	$(BIN)/python -m benchmarks $(BENCH)
+
+wheel: $(INSTALLED) ## build the wheel into dist/
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+constraints: $(INSTALLED) ## resolve every extra anew and rewrite constraints.txt
+	$(PIP) install --quiet --dry-run --ignore-installed --report $(VENV)/resolved.json \
+		'.[dev,cli,fast,spark,console]'
+	{ sed -n '/^#/p' constraints.txt; $(BIN)/python -c "$$PINS" $(VENV)/resolved.json; } \
+		> $(VENV)/constraints.txt
+	mv $(VENV)/constraints.txt constraints.txt
+
+define PINS
+import json, sys
+found = [item["metadata"] for item in json.load(open(sys.argv[1]))["install"]]
+pins = [f"{m['name']}=={m['version']}" for m in found if m["name"] != "ottla"]
+print(*sorted(pins, key=str.lower), sep="\n")
+endef
+export PINS
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find ottla tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

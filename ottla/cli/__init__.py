@@ -1,0 +1,1 @@
+"""The commands of `ottla`, one file per command group."""

@@ -1,0 +1,1 @@
+"""The wheel, built and installed as a user would."""
