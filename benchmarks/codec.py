@@ -138,10 +138,7 @@ ENCODE_MUST = 3.0
 
 
 def main() -> None:
-    print(f"{'':44}{'encode us':>20}{'':>16}{'decode us':>20}")
-    print(
-        f"{'':44}{'ours':>10}{'theirs':>10}{'ratio':>8}{'':8}{'ours':>10}{'theirs':>10}{'ratio':>8}"
-    )
+    print(f"{'us':44}{'encode':>10}{'theirs':>10}{'':14}{'decode':>10}{'theirs':>10}")
     for what, message, their_class, versions, decode_must in CASES:
         for version in versions:
             _compare(f"{what}, v{version}", message, version, their_class, decode_must)
@@ -168,7 +165,7 @@ def _compare(title: str, message: Message, version: int, theirs: Any, decode_mus
 
 
 def _times(*functions: Callable[[], Any]) -> list[float]:
-    """Microseconds of each: the best of interleaved rounds, so that a slow moment hits all alike."""
+    """Microseconds of each: the best of interleaved rounds, so that a slow moment hits both."""
     number = max(1, int(0.02 / timeit.timeit(functions[0], number=1)))
     rounds = [[timeit.timeit(f, number=number) for f in functions] for _ in range(15)]
     return [min(column) / number * 1e6 for column in zip(*rounds, strict=True)]

@@ -1,7 +1,7 @@
 """Bytes to messages and back, for every declared message and version.
 
-A message class is compiled for a version the first time it is needed. When a compiled function fails,
-the plain one runs over the same input to say which field is wrong.
+A message class is compiled for a version the first time it is needed. When a compiled function
+fails, the plain one runs over the same input to say which field is wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WRITE_FAILURES = (ValueError, TypeError, AttributeError, StructError, OverflowE
 
 
 def decode(cls: type[M], data: Buffer, version: int) -> M:
-    """The message at the start of `data`. What follows it is ignored, as Kafka does with requests."""
+    """The message at the start of `data`. As in Kafka, what follows it is ignored."""
     return decode_at(cls, data, version)[0]
 
 

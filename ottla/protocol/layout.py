@@ -1,4 +1,4 @@
-"""What a declared struct looks like in one version: which fields, in which wire form, with which defaults."""
+"""A declared struct in one version: which fields it has, in which form, with which defaults."""
 
 from __future__ import annotations
 

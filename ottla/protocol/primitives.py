@@ -1,7 +1,7 @@
-"""The wire's own types: how an integer, a flag, an id, a text or a run of bytes is named and laid out.
+"""The wire's own types: how an integer, a flag, an id, a text or a run of bytes is laid out.
 
-A message's annotations use the names below (`Int32`, `Uuid`, `str`, `bytes`, `Records`, …); to a type
-checker they are plain Python types.
+A message's annotations use the names below (`Int32`, `Uuid`, `str`, `bytes`, `Records`, …); to a
+type checker they are plain Python types.
 """
 
 from typing import Annotated, NamedTuple

@@ -1,8 +1,9 @@
 """Compiles a declared struct into a function that reads one version of it.
 
-The function is Python source made once for each version: nested structs are inlined, and neighbouring
-fields of fixed size, the length of what follows included, are taken by one `unpack_from`. It checks as
-little as safety allows and says nothing of where it failed: `plain.py` finds that out afterwards.
+The function is Python source made once for each version: nested structs are inlined, and
+neighbouring fields of fixed size, the length of what follows included, are taken by one
+`unpack_from`. It checks as little as safety allows and does not say where it failed: `plain.py`
+finds that out afterwards.
 """
 
 from __future__ import annotations
@@ -160,33 +161,32 @@ class _Source:
         for text, targets in shared.items():
             self.line(" = ".join([*targets, text]))
 
-    def _length(self, slot: Slot, code: str) -> tuple[str, str]:
-        """Reads a length into `n`; returns the tests for "there" and for "null" (else malformed)."""
+    def _length(self, slot: Slot, code: str) -> None:
+        """Reads a length into `n`, which is -1 for null whatever the form."""
         if not slot.compact:
             self._run.append((code, "n"))
             self.flush()
-            return "n >= 0", "n == -1"
+            return
         self._run.append(("B", "n"))
         self.flush()
         self.line("if n > 127: n, pos = continue_uvarint(buf, pos, n)")
         self.line("n -= 1")
-        return "n >= 0", "n == -1"
 
     def _sized(self, kind: Sized, slot: Slot, target: str) -> None:
-        there, null = self._length(slot, kind.length_code)
+        self._length(slot, kind.length_code)
         content = "buf[pos:stop]"
         if kind is STRING:
             content += ".decode()"
         elif kind is RECORDS:
             content = f"{self._name(memoryview)}(buf)[pos:stop]"
-        with _Choice(self, slot, target, there, null):
+        with _Choice(self, slot, target, "n >= 0", "n == -1"):
             self.line("stop = pos + n")
             self.line(f"{target} = {content}")
             self.line("pos = stop")
 
     def _array(self, element: Kind, slot: Slot, target: str) -> None:
-        there, null = self._length(slot, "i")
-        with _Choice(self, slot, target, there, null):
+        self._length(slot, "i")
+        with _Choice(self, slot, target, "n >= 0", "n == -1"):
             if is_number(element):
                 packings = Packings("unpack_from", "{}" + element.code)
                 self.line(f"{target} = list({self._name(packings)}[n](buf, pos))")
@@ -224,7 +224,7 @@ class _Source:
 
 
 class _Choice:
-    """`if there: … elif null: target = None else: malformed`, around the lines of a `with` block."""
+    """`if there: …`, `elif null: target = None`, `else: malformed`, around a `with` block."""
 
     def __init__(self, source: _Source, slot: Slot, target: str, there: str, null: str) -> None:
         self._source = source

@@ -69,7 +69,7 @@ def field(
     default         the value where a version lacks it; a list is copied for every message
     tag             its number, if it is a tagged field; a tagged struct that is absent is None
     ignorable       a version without it drops the value silently; otherwise encoding is refused
-    compact         False keeps the old length prefix in flexible versions (the client id of a header)
+    compact         False keeps the old length prefix in flexible versions (a header's client id)
     """
     return Field(
         since=since,
@@ -85,7 +85,7 @@ def field(
 class _Declaration(type):
     """Turns annotations into slots and keeps the `field(...)` values aside.
 
-    Class attributes and slots of one name exclude each other, so this must happen before the class exists.
+    A slot and a class attribute exclude each other, so it must happen before the class exists.
     """
 
     def __new__(

@@ -1,4 +1,4 @@
-"""Variable-length integers: seven bits a byte, the low group first; zig-zag where they have a sign."""
+"""Variable-length integers: seven bits a byte, low group first; zig-zag where they have a sign."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Compiles a declared struct into a function that writes one version of it.
 
-As in `reader.py`: source made once for each version, nested structs inlined, neighbouring fixed-size
-values and the length of what follows packed by one call. The pieces go to `add`, to be joined once.
+As in `reader.py`: source made once for each version, nested structs inlined, neighbouring
+fixed-size values and the length of what follows packed by one call. The pieces go to `add`, to be
+joined once.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _compile_tag(slot: Slot, version: int) -> Writer:
 
 
 class _Waiting(NamedTuple):
-    """A value to be packed: its struct letter and expression, and for an array where its length is."""
+    """A value to be packed: its struct letter, its expression, and the length if it is an array."""
 
     code: str
     value: str = ""

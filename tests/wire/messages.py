@@ -1,4 +1,4 @@
-"""Checks one vector case of a message: requests, responses, headers, frames, internal records, captures.
+"""Checks one case of a vector file: a message, a header, a frame, a stored record, a capture.
 
 Each function returns None, or one sentence that says what differs.
 """
@@ -92,7 +92,7 @@ def _check_captured_response(case: Case) -> str | None:
 
 
 def _check_body(cls: type[Message], version: int, case: Case) -> str | None:
-    """Bytes to values, values to bytes, and values from the JSON to bytes; compiled and plain alike."""
+    """Bytes to values to bytes, and the JSON's values to bytes; compiled and plain alike."""
     data = bytes.fromhex(case["hex"])
     message, end = decode_at(cls, data, version)
     tags = [(tag["tag"], bytes.fromhex(tag["hex"])) for tag in case.get("unknown_tags", [])]

@@ -1,4 +1,4 @@
-"""DescribeConfigs (32): the configuration of topics and brokers, and where each value comes from."""
+"""DescribeConfigs (32): how topics and brokers are configured, and by what."""
 
 from ottla.protocol.primitives import Int8, Int16, Int32
 from ottla.protocol.schema import Message, Struct, field, message
