@@ -30,7 +30,11 @@ def _milliseconds(code: str) -> float:
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     runs = [
         subprocess.run(
-            [sys.executable, "-c", timed], env=environment, capture_output=True, check=True, text=True
+            [sys.executable, "-c", timed],
+            env=environment,
+            capture_output=True,
+            check=True,
+            text=True,
         )
         for _ in range(10)
     ]
