@@ -9,8 +9,9 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.batch import build_batch, read_records
 from ottla.protocol.records.control import read_control_type
 from ottla.protocol.records.convert import down_convert, down_convert_for_fetch
+from ottla.protocol.records.layout import TimestampType
 from ottla.protocol.records.message_set import build_message_set
-from ottla.protocol.records.record import Record, TimestampType
+from ottla.protocol.records.record import Record
 from ottla.protocol.records.record_set import Batch, read_batches
 
 ERRORS = {

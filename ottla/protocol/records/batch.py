@@ -12,23 +12,26 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.records.compression import Codec, compress, decompress
-from ottla.protocol.records.record import (
+from ottla.protocol.records.layout import (
+    CODEC_MASK,
+    LOG_APPEND_TIME_BIT,
+    LOG_OVERHEAD,
+    MAGIC_AT,
     NO_TIMESTAMP,
-    Record,
     TimestampType,
-    parse_records,
-    write_records,
 )
+from ottla.protocol.records.record import Record, parse_records, write_records
+from ottla.protocol.records.refusals import corrupt, invalid
 from ottla.protocol.varint import Buffer
 
-LOG_OVERHEAD = 12  # offset and length: what stands before the bytes that the length counts
 BATCH_OVERHEAD = 61
 MAX_UNCOMPRESSED_BYTES = 256 * 1024 * 1024
 
+_READING = "record batch v2"
 _new_tuple = tuple.__new__
 _HEADER = Struct(">qiibIhiqqqhii")
+_UNCHECKED_HEADER = Struct(">qiibI")
 _CHECKED_HEADER = Struct(">hiqqqhii")  # what follows the checksum, and is covered by it
 _OFFSET = Struct(">q")
 _EPOCH = Struct(">i")
@@ -38,8 +41,6 @@ _CRC_AT = 17
 _ATTRIBUTES_AT = 21
 _MAX_TIMESTAMP_AT = 35
 
-CODEC_MASK = 0x07
-LOG_APPEND_TIME_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10
 CONTROL_BIT = 0x20
 DELETE_HORIZON_BIT = 0x40
@@ -118,16 +119,23 @@ def increment_sequence(sequence: int, count: int) -> int:
 def read_header(view: Buffer) -> BatchHeader:
     """The header of the whole batch that `view` starts with; its checksum is not looked at."""
     if len(view) < BATCH_OVERHEAD:
-        raise _corrupt(f"{len(view)} bytes are fewer than a header", path="batch_length", offset=8)
+        raise corrupt(
+            f"{len(view)} bytes are fewer than a header",
+            reading=_READING,
+            path="batch_length",
+            offset=8,
+        )
     # Fields by number and no method call: on a small batch each would cost as much as the CRC.
     header = _new_tuple(BatchHeader, _HEADER.unpack_from(view))
     if header[3] != 2:
-        raise _corrupt(f"magic {header.magic}", path="magic", offset=16)
+        raise corrupt(f"magic {header.magic}", reading=_READING, path="magic", offset=MAGIC_AT)
     if not 49 <= header[1] <= len(view) - 12:
         cause = f"length {header.batch_length} in a buffer of {len(view)} bytes"
-        raise _corrupt(cause, path="batch_length", offset=8)
+        raise corrupt(cause, reading=_READING, path="batch_length", offset=8)
     if header[5] & 7 > 4:
-        raise _corrupt("an unknown codec", path="attributes", offset=_ATTRIBUTES_AT)
+        raise corrupt(
+            "an unknown codec", reading=_READING, path="attributes", offset=_ATTRIBUTES_AT
+        )
     return header
 
 
@@ -135,7 +143,7 @@ def validate_batch(view: memoryview | bytes) -> BatchHeader:
     """Check length, magic and checksum of the batch that `view` starts with."""
     header = read_header(view)
     if header[4] != crc32c(memoryview(view)[21 : header[1] + 12]):
-        raise _corrupt("the checksum is wrong", path="crc", offset=_CRC_AT)
+        raise corrupt("the checksum is wrong", reading=_READING, path="crc", offset=_CRC_AT)
     return header
 
 
@@ -161,10 +169,8 @@ def patch_timestamp(view: memoryview, *, max_timestamp: int, log_append_time: bo
 def read_payload(view: Buffer, header: BatchHeader, *, limit: int) -> bytes:
     """The batch's records as one piece of uncompressed bytes."""
     payload = memoryview(view)[BATCH_OVERHEAD : header.size_bytes]
-    if not header.attributes & CODEC_MASK:
-        return bytes(payload)
-    if not header.record_count:
-        return b""  # what compaction has emptied keeps its codec, but nothing is compressed
+    if not header.attributes & CODEC_MASK or not payload:
+        return bytes(payload)  # an emptied batch has nothing to decompress, whatever its codec
     return decompress(header.codec, payload, limit=limit)
 
 
@@ -177,20 +183,10 @@ def read_records(
     """
     header = read_header(view)
     if header.record_count < 0:
-        raise ProtocolError(
-            f"{header.record_count} records",
-            reading="record batch v2",
-            path="record_count",
-            offset=57,
-            code=ErrorCode.INVALID_RECORD,
-        )
-    if (
-        not -(1 << 63)
-        <= header.base_offset - (1 << 31)
-        <= header.base_offset
-        < (1 << 63) - (1 << 31)
-    ):
-        raise _corrupt("offsets beyond 64 bits", path="base_offset", offset=0)
+        cause = f"{header.record_count} records"
+        raise invalid(cause, reading=_READING, path="record_count", offset=57)
+    if abs(header.base_offset) >= (1 << 63) - (1 << 31):  # no delta may take it out of 64 bits
+        raise corrupt("offsets beyond 64 bits", reading=_READING, path="base_offset", offset=0)
     records = parse_records(
         read_payload(view, header, limit=limit),
         header.record_count,
@@ -250,16 +246,3 @@ def seal_batch(header: BatchHeader, payload: bytes) -> bytes:
     length = BATCH_OVERHEAD + len(payload) - LOG_OVERHEAD
     start = (header.base_offset, length, header.partition_leader_epoch, 2, crc32c(checked))
     return _UNCHECKED_HEADER.pack(*start) + checked
-
-
-_UNCHECKED_HEADER = Struct(">qiibI")
-
-
-def _corrupt(cause: str, *, path: str, offset: int) -> ProtocolError:
-    return ProtocolError(
-        cause,
-        reading="record batch v2",
-        path=path,
-        offset=offset,
-        code=ErrorCode.CORRUPT_MESSAGE,
-    )

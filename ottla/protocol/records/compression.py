@@ -12,8 +12,8 @@ from struct import Struct
 
 import cramjam
 
-from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.records.lz4_frame import read_lz4_frame, write_lz4_frame
+from ottla.protocol.records.refusals import corrupt, invalid
 from ottla.protocol.varint import Buffer
 
 XERIAL_MAGIC = b"\x82SNAPPY\0"
@@ -58,6 +58,7 @@ def compress(codec: Codec, data: Buffer, *, magic: int = 2, level: int | None = 
 def decompress(codec: Codec, data: Buffer, *, limit: int, magic: int = 2) -> bytes:
     """The bytes that were compressed; refused when they are more than `limit`."""
     view = memoryview(data)
+    reading = f"{codec.name.lower()} data"
     try:
         match codec:
             case Codec.GZIP:
@@ -71,15 +72,9 @@ def decompress(codec: Codec, data: Buffer, *, limit: int, magic: int = 2) -> byt
             case _:
                 return _bounded(bytes(view), limit)
     except OverflowError as cause:
-        raise ProtocolError(
-            f"more than {limit} bytes when decompressed",
-            reading=f"{codec.name.lower()} data",
-            code=ErrorCode.INVALID_RECORD,
-        ) from cause
+        raise invalid(f"more than {limit} bytes when decompressed", reading=reading) from cause
     except (zlib.error, cramjam.DecompressionError, ValueError, IndexError) as cause:
-        raise ProtocolError(
-            str(cause), reading=f"{codec.name.lower()} data", code=ErrorCode.CORRUPT_MESSAGE
-        ) from cause
+        raise corrupt(str(cause), reading=reading) from cause
 
 
 def _bounded(data: bytes, limit: int) -> bytes:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from enum import IntEnum
 from struct import Struct
 
-from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.records.batch import build_batch
 from ottla.protocol.records.record import Record
+from ottla.protocol.records.refusals import invalid
 
+_READING = "control record"
 _KEY = Struct(">hh")  # version, type
 _END_TRANSACTION = Struct(">hi")  # version, coordinator epoch
 
@@ -33,10 +34,10 @@ def control_key(control_type: ControlType) -> bytes:
 def read_control_type(key: bytes | None) -> ControlType:
     """The type in a control record's key; later versions may only append to it."""
     if key is None or len(key) < _KEY.size:
-        raise _invalid("the key is too short", "key")
+        raise invalid("the key is too short", reading=_READING, path="key")
     version, number = _KEY.unpack_from(key)
     if version < 0:
-        raise _invalid(f"version {version}", "key")
+        raise invalid(f"version {version}", reading=_READING, path="key")
     return ControlType(number) if 0 <= number <= ControlType.KRAFT_VOTERS else ControlType.UNKNOWN
 
 
@@ -47,10 +48,10 @@ def end_transaction_value(*, coordinator_epoch: int) -> bytes:
 def read_coordinator_epoch(value: bytes | None) -> int:
     """The coordinator's epoch in the value of an ABORT or COMMIT record."""
     if value is None or len(value) < _END_TRANSACTION.size:
-        raise _invalid("the value is too short", "value")
+        raise invalid("the value is too short", reading=_READING, path="value")
     version, coordinator_epoch = _END_TRANSACTION.unpack_from(value)
     if version < 0:
-        raise _invalid(f"version {version}", "value")
+        raise invalid(f"version {version}", reading=_READING, path="value")
     return int(coordinator_epoch)
 
 
@@ -74,7 +75,3 @@ def build_end_transaction(
         is_transactional=True,
         is_control=True,
     )
-
-
-def _invalid(cause: str, path: str) -> ProtocolError:
-    return ProtocolError(cause, reading="control record", path=path, code=ErrorCode.INVALID_RECORD)

@@ -10,7 +10,6 @@ from struct import Struct
 
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.batch import (
-    CODEC_MASK,
     MAX_UNCOMPRESSED_BYTES,
     build_batch,
     read_header,
@@ -18,9 +17,10 @@ from ottla.protocol.records.batch import (
     seal_batch,
 )
 from ottla.protocol.records.compression import Codec, compress
+from ottla.protocol.records.layout import CODEC_MASK, LOG_OVERHEAD
 from ottla.protocol.records.message_set import build_message_set
 from ottla.protocol.records.record import Record
-from ottla.protocol.records.record_set import LOG_OVERHEAD, Batch, read_batches
+from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.protocol.varint import Buffer
 
 _PADDING = Struct(">qi")
@@ -81,7 +81,9 @@ def down_convert_for_fetch(data: Buffer, *, to_magic: int, first_offset: int) ->
             break
         try:
             out += _down_convert(chunk, to_magic, first_offset)
-        except KafkaError:
+        except KafkaError as refusal:
+            if refusal.code is not ErrorCode.UNSUPPORTED_COMPRESSION_TYPE:
+                raise
             break  # the consumer comes back for the zstd batch and hears the error then
     del out[size:]
     while len(out) < size:

@@ -7,23 +7,28 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.records.compression import Codec, compress, decompress
-from ottla.protocol.records.record import NO_TIMESTAMP, Record, TimestampType
+from ottla.protocol.records.layout import (
+    CODEC_MASK,
+    LOG_APPEND_TIME_BIT,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    NO_TIMESTAMP,
+    TimestampType,
+)
+from ottla.protocol.records.record import Record
+from ottla.protocol.records.refusals import corrupt, invalid
 from ottla.protocol.varint import Buffer
 
-LOG_OVERHEAD = 12
 MESSAGE_OVERHEAD = (14, 22)  # by magic: what a message without key and value takes
-CODEC_MASK = 0x07
-LOG_APPEND_TIME_BIT = 0x08
 
+_READING = "message"
 _ENTRY = Struct(">qiIbb")  # offset, size, then the message: crc, magic, attributes
 _INT64 = Struct(">q")
 _LENGTH = Struct(">i")
 _CRC = Struct(">I")
 _START = Struct(">qi")
 _CRC_AT = 12
-_MAGIC_AT = 16
 _BODY_AT = (18, 26)  # by magic: where the key's length stands
 
 
@@ -53,18 +58,25 @@ class Message(NamedTuple):
 def read_message(view: Buffer) -> Message:
     """The whole entry that `view` starts with, its checksum checked."""
     if len(view) < LOG_OVERHEAD + MESSAGE_OVERHEAD[0]:
-        raise _corrupt(f"{len(view)} bytes are fewer than a message", "size", 8)
+        raise corrupt(
+            f"{len(view)} bytes are fewer than a message", reading=_READING, path="size", offset=8
+        )
     offset, length, crc, magic, attributes = _ENTRY.unpack_from(view)
     if magic not in (0, 1):
-        raise _corrupt(f"magic {magic}", "magic", _MAGIC_AT)
+        raise corrupt(f"magic {magic}", reading=_READING, path="magic", offset=MAGIC_AT)
     end = LOG_OVERHEAD + length
     if length < MESSAGE_OVERHEAD[magic] or end > len(view):
-        raise _corrupt(f"size {length} in a buffer of {len(view)} bytes", "size", 8)
+        raise corrupt(
+            f"size {length} in a buffer of {len(view)} bytes",
+            reading=_READING,
+            path="size",
+            offset=8,
+        )
     message = bytes(view[:end])
-    if crc != zlib.crc32(memoryview(message)[_MAGIC_AT:]):
-        raise _corrupt("the checksum is wrong", "crc", _CRC_AT)
+    if crc != zlib.crc32(memoryview(message)[MAGIC_AT:]):
+        raise corrupt("the checksum is wrong", reading=_READING, path="crc", offset=_CRC_AT)
     if attributes & CODEC_MASK > Codec.ZSTD:
-        raise _corrupt("an unknown codec", "attributes", 17)
+        raise corrupt("an unknown codec", reading=_READING, path="attributes", offset=17)
     timestamp = _INT64.unpack_from(message, 18)[0] if magic else NO_TIMESTAMP
     key, pos = _read_bytes(message, _BODY_AT[magic], "key")
     value, _ = _read_bytes(message, pos, "value")
@@ -73,13 +85,15 @@ def read_message(view: Buffer) -> Message:
 
 def _read_bytes(message: bytes, pos: int, path: str) -> tuple[bytes | None, int]:
     if pos + 4 > len(message):
-        raise _corrupt("the length is cut off", path, pos)
+        raise corrupt("the length is cut off", reading=_READING, path=path, offset=pos)
     (length,) = _LENGTH.unpack_from(message, pos)
     pos += 4
     if length < 0:
         return None, pos
     if length > len(message) - pos:
-        raise _corrupt(f"{length} bytes in {len(message) - pos}", path, pos)
+        raise corrupt(
+            f"{length} bytes in {len(message) - pos}", reading=_READING, path=path, offset=pos
+        )
     return message[pos : pos + length], pos + length
 
 
@@ -88,21 +102,21 @@ def read_message_records(message: Message, *, limit: int) -> list[Record]:
     if not message.attributes & CODEC_MASK:
         return [Record(message.offset, message.timestamp, message.key, message.value)]
     if message.codec is Codec.ZSTD:
-        raise _invalid("zstd came with magic 2", "attributes")
+        raise invalid("zstd came with magic 2", reading=_READING, path="attributes")
     if message.value is None:
-        raise _invalid("a wrapper without a value", "value")
+        raise invalid("a wrapper without a value", reading=_READING, path="value")
     plain = decompress(message.codec, message.value, limit=limit, magic=message.magic)
     inner = list(_read_inner(plain, message.magic))
     if not inner:
-        raise _invalid("a wrapper without messages", "value")
+        raise invalid("a wrapper without messages", reading=_READING, path="value")
     # Magic 1 counts inner offsets from the first, and the wrapper has the offset of the last.
     # A wrapper at 0 comes from producers that leave it to the broker: its inner offsets hold.
     first = 0
     if message.magic == 1 and message.offset != 0:
         first = message.offset - inner[-1].offset
-    append_time = message.timestamp if message.attributes & LOG_APPEND_TIME_BIT else None
-    if message.magic == 0:
-        append_time = None
+    append_time = None
+    if message.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        append_time = message.timestamp
     return [
         Record(
             _checked_offset(first + entry.offset),
@@ -117,19 +131,21 @@ def read_message_records(message: Message, *, limit: int) -> list[Record]:
 def _read_inner(plain: bytes, magic: int) -> Iterator[Message]:
     view = memoryview(plain)
     pos = 0
-    while len(view) - pos >= LOG_OVERHEAD:
+    while pos < len(view):
         entry = read_message(view[pos:])
         if entry.magic != magic:
-            raise _invalid(f"magic {entry.magic} within magic {magic}", "value")
+            raise invalid(
+                f"magic {entry.magic} within magic {magic}", reading=_READING, path="value"
+            )
         if entry.attributes & CODEC_MASK:
-            raise _invalid("compressed twice", "value")
+            raise invalid("compressed twice", reading=_READING, path="value")
         yield entry
         pos += entry.size_bytes
 
 
 def _checked_offset(offset: int) -> int:
     if not -(1 << 63) <= offset < 1 << 63:
-        raise _invalid("an offset beyond 64 bits", "offset")
+        raise invalid("an offset beyond 64 bits", reading=_READING, path="offset")
     return offset
 
 
@@ -175,13 +191,3 @@ def build_message_set(
     value = compress(codec, plain, magic=magic, level=level)
     wrapper = Record(records[-1].offset, timestamp, None, value)
     return build_message(wrapper, magic=magic, attributes=attributes | codec)
-
-
-def _corrupt(cause: str, path: str, offset: int) -> ProtocolError:
-    return ProtocolError(
-        cause, reading="message", path=path, offset=offset, code=ErrorCode.CORRUPT_MESSAGE
-    )
-
-
-def _invalid(cause: str, path: str) -> ProtocolError:
-    return ProtocolError(cause, reading="message", path=path, code=ErrorCode.INVALID_RECORD)

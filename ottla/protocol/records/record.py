@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import IntEnum
 
-from ottla.protocol.errors import ErrorCode, ProtocolError
+from ottla.protocol.errors import ProtocolError
+from ottla.protocol.records.refusals import invalid
 from ottla.protocol.varint import read_varint, read_varlong, write_varint, write_varlong
 
 Header = tuple[str, bytes | None]
 
-NO_TIMESTAMP = -1
 _INT64_END = 1 << 63
-
-
-class TimestampType(IntEnum):
-    """Who set the timestamps: nobody (magic 0), the producer, or the leader when it appended."""
-
-    NONE = -1
-    CREATE_TIME = 0
-    LOG_APPEND_TIME = 1
 
 
 class Record:
@@ -73,10 +64,15 @@ def parse_records(
             records.append(record)
     except (IndexError, ValueError) as cause:
         # Each record takes at least seven bytes, so a lying count ends here and cannot loop long.
-        raise _invalid(str(cause), len(records), pos) from cause
+        raise _invalid_at(str(cause), records, pos) from cause
     if pos != len(payload):
-        raise _invalid(f"{len(payload) - pos} bytes after the last record", len(records), pos)
+        raise _invalid_at(f"{len(payload) - pos} bytes after the last record", records, pos)
     return records
+
+
+def _invalid_at(cause: str, records: list[Record], pos: int) -> ProtocolError:
+    path = f"records[{len(records)}]"
+    return invalid(cause, reading="record batch v2", path=path, offset=pos)
 
 
 def _read_record(
@@ -100,7 +96,7 @@ def _read_record(
         delta, pos = read_varlong(payload, pos + 1)
         timestamp = base_timestamp + delta
     if not -_INT64_END <= timestamp < _INT64_END:
-        raise ValueError("timestamp beyond 64 bits")
+        timestamp = _wrap(timestamp)
     byte = payload[pos]
     if byte < 0x80:
         pos += 1
@@ -152,7 +148,7 @@ def write_records(records: Iterable[Record], *, base_offset: int, base_timestamp
     for record in records:
         parts = [
             b"\0",
-            write_varlong(record.timestamp - base_timestamp),
+            write_varlong(_wrap(record.timestamp - base_timestamp)),
             write_varint(record.offset - base_offset),
         ]
         _write_bytes(parts, record.key)
@@ -167,19 +163,14 @@ def write_records(records: Iterable[Record], *, base_offset: int, base_timestamp
     return b"".join(out)
 
 
+def _wrap(value: int) -> int:
+    # Two timestamps can be further apart than 64 bits; wrapping around, in both ways, loses nothing.
+    return (value + _INT64_END) % (2 * _INT64_END) - _INT64_END
+
+
 def _write_bytes(parts: list[bytes], content: bytes | None) -> None:
     if content is None:
         parts.append(b"\1")
     else:
         parts.append(write_varint(len(content)))
         parts.append(content)
-
-
-def _invalid(cause: str, index: int, pos: int) -> ProtocolError:
-    return ProtocolError(
-        cause,
-        reading="record batch v2",
-        path=f"records[{index}]",
-        offset=pos,
-        code=ErrorCode.INVALID_RECORD,
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.records.batch import (
     MAX_UNCOMPRESSED_BYTES,
     BatchHeader,
@@ -14,13 +13,14 @@ from ottla.protocol.records.batch import (
     validate_batch,
 )
 from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.layout import LOG_OVERHEAD, MAGIC_AT, TimestampType
 from ottla.protocol.records.message_set import Message, read_message, read_message_records
-from ottla.protocol.records.record import Record, TimestampType
+from ottla.protocol.records.record import Record
+from ottla.protocol.records.refusals import corrupt
 from ottla.protocol.varint import Buffer
 
-LOG_OVERHEAD = 12
-MAGIC_AT = 16
 _SMALLEST_MESSAGE = 14
+_READING = "record set"
 _START = Struct(">qi4xb")  # offset, size, (crc or leader epoch,) magic
 
 
@@ -133,16 +133,10 @@ def _whole_size(view: memoryview, pos: int) -> int | None:
     _, length, magic = _START.unpack_from(view, pos)
     _check_length(length, pos)
     if not 0 <= magic <= 2:
-        raise _corrupt(f"magic {magic}", "magic", pos + MAGIC_AT)
+        raise corrupt(f"magic {magic}", reading=_READING, path="magic", offset=pos + MAGIC_AT)
     return LOG_OVERHEAD + length if LOG_OVERHEAD + length <= len(view) - pos else None
 
 
 def _check_length(length: int, pos: int) -> None:
     if length < _SMALLEST_MESSAGE:
-        raise _corrupt(f"size {length}", "size", pos + 8)
-
-
-def _corrupt(cause: str, path: str, offset: int) -> ProtocolError:
-    return ProtocolError(
-        cause, reading="record set", path=path, offset=offset, code=ErrorCode.CORRUPT_MESSAGE
-    )
+        raise corrupt(f"size {length}", reading=_READING, path="size", offset=pos + 8)
