@@ -154,10 +154,17 @@ def check_downconvert(case: dict[str, Any]) -> str | None:
         return _difference_of_bytes("out", bytes.fromhex(case["out_hex"]), out) or (
             _difference_of_bytes("sent", expected_sent, sent)
         )
-    # Another compressor fills other bytes, so the sizes and what pads them cannot be the same.
-    return _difference("out", _values(case["out"]), _values(describe(out))) or _difference(
-        "sent", _values(describe(expected_sent)), _values(describe(sent))
+    return _difference("out", _values(case["out"]), _values(describe(out))) or (
+        _difference_of_sent(describe(expected_sent), describe(sent))
     )
+
+
+def _difference_of_sent(expected: list[dict[str, Any]], found: list[dict[str, Any]]) -> str | None:
+    # Another compressor needs other sizes, so the last batch may just fit or just be cut off.
+    whole = min(len(expected), len(found))
+    if max(len(expected), len(found)) > whole + 1:
+        return f"sent are {len(found)} batches, expected {len(expected)}"
+    return _difference("sent", _values(expected[:whole]), _values(found[:whole]))
 
 
 def _check_refused(error: str, attempt: Any) -> str | None:

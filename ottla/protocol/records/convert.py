@@ -71,7 +71,7 @@ def down_convert_for_fetch(data: Buffer, *, to_magic: int, first_offset: int) ->
         if first:
             break
     if not first:
-        return _padding(LOG_OVERHEAD)
+        return _padding(LOG_OVERHEAD) if batches else b""
     out = bytearray(first)
     size = max(len(data), len(first))
     # Kafka goes on behind the first batch of the set even where the first batch that left something
