@@ -16,6 +16,10 @@ from ottla.protocol.records.lz4_frame import read_lz4_frame, write_lz4_frame
 from ottla.protocol.records.refusals import corrupt, invalid
 from ottla.protocol.varint import Buffer
 
+_GZIP_MAGIC = b"\x1f\x8b"
+# What is left of a piece is copied when a member ends in it, so many tiny members need small ones.
+_GZIP_PIECE_BYTES = 16 * 1024
+
 XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = XERIAL_MAGIC + b"\0\0\0\1\0\0\0\1"  # version 1, readable by version 1
 _XERIAL_BLOCK_BYTES = 32 * 1024
@@ -84,21 +88,21 @@ def _bounded(data: bytes, limit: int) -> bytes:
 
 
 def _read_gzip(view: memoryview, limit: int) -> bytes:
-    out: list[bytes] = []
-    rest: Buffer = view
-    while True:
+    out = bytearray()
+    pos = 0
+    # Like Java, take a further member if there is one and ignore anything else behind the last.
+    while not pos or view[pos : pos + 2] == _GZIP_MAGIC:
         member = zlib.decompressobj(31)
-        # One byte more than allowed tells "just full" from "too much"; 0 would mean "no limit".
-        out.append(member.decompress(rest, limit + 1))
-        limit -= len(out[-1])
-        if limit < 0:
-            raise OverflowError
-        if not member.eof:
-            raise ValueError("the gzip member is cut off")
-        # Like Java, take a further member if there is one and ignore anything else behind the last.
-        rest = member.unused_data
-        if rest[:2] != b"\x1f\x8b":
-            return b"".join(out)
+        while not member.eof:
+            piece = view[pos : pos + _GZIP_PIECE_BYTES]
+            if not piece:
+                raise ValueError("the gzip member is cut off")
+            # One byte more than allowed tells "just full" from "too much"; 0 would mean "no limit".
+            out += member.decompress(piece, limit - len(out) + 1)
+            if len(out) > limit:
+                raise OverflowError
+            pos += len(piece) - len(member.unused_data)
+    return bytes(out)
 
 
 def _read_snappy(view: memoryview, limit: int) -> bytes:
@@ -109,6 +113,8 @@ def _read_snappy(view: memoryview, limit: int) -> bytes:
     while pos < len(view):
         if view[pos : pos + 8] == XERIAL_MAGIC:  # concatenated streams are legal
             pos += len(_XERIAL_HEADER)
+            if pos > len(view):
+                raise ValueError("the snappy header is cut off")
             continue
         if pos + 4 > len(view):
             raise ValueError("the length of a snappy block is cut off")
@@ -147,14 +153,14 @@ def _read_zstd(view: memoryview, limit: int) -> bytes:
     # The library cannot stream up to a limit, but stops when its output is full. How full it can
     # get, the block headers tell: nothing is decompressed and no content size believed for it.
     bound = _zstd_bound(view, limit)
-    out = bytearray(min(bound, limit))
+    out = bytearray(min(bound, limit) + 1)
     try:
-        size = cramjam.zstd.decompress_into(view, out) if out else 0
+        size = cramjam.zstd.decompress_into(view, out)
     except cramjam.DecompressionError as cause:
         if bound > limit:
             raise OverflowError from cause
         raise
-    if not out and bound:
+    if size > limit:
         raise OverflowError
     return bytes(memoryview(out)[:size])
 

@@ -164,7 +164,7 @@ def write_records(records: Iterable[Record], *, base_offset: int, base_timestamp
 
 
 def _wrap(value: int) -> int:
-    # Two timestamps can be further apart than 64 bits; wrapping around, in both ways, loses nothing.
+    # Two timestamps can be further apart than 64 bits; wrapping in both ways loses nothing.
     return (value + _INT64_END) % (2 * _INT64_END) - _INT64_END
 
 
