@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from enum import IntEnum
+from functools import partial
 from struct import Struct
 
 import cramjam
@@ -50,7 +51,11 @@ def compress(codec: Codec, data: Buffer, *, magic: int = 2, level: int | None = 
         case Codec.SNAPPY:
             return _write_xerial(data)
         case Codec.LZ4:
-            return write_lz4_frame(data, wrong_header_checksum=magic == 0, level=level)
+            return write_lz4_frame(
+                data,
+                compress_block=partial(_compress_lz4_block, level=level),
+                wrong_header_checksum=magic == 0,
+            )
         case Codec.ZSTD:
             return bytes(
                 cramjam.zstd.compress(data, _ZSTD_DEFAULT_LEVEL if level is None else level)
@@ -70,7 +75,12 @@ def decompress(codec: Codec, data: Buffer, *, limit: int, magic: int = 2) -> byt
             case Codec.SNAPPY:
                 return _read_snappy(view, limit)
             case Codec.LZ4:
-                return read_lz4_frame(view, limit=limit, any_header_checksum=magic == 0)
+                return read_lz4_frame(
+                    view,
+                    decompress_block=_decompress_lz4_block,
+                    limit=limit,
+                    any_header_checksum=magic == 0,
+                )
             case Codec.ZSTD:
                 return _read_zstd(view, limit)
             case _:
@@ -147,6 +157,23 @@ def _write_xerial(data: Buffer) -> bytes:
         out.append(_INT32.pack(len(block)))
         out.append(block)
     return b"".join(out)
+
+
+def _compress_lz4_block(plain: memoryview, level: int | None) -> bytes:
+    if level is None:
+        return bytes(cramjam.lz4.compress_block(plain, store_size=False))
+    return bytes(
+        cramjam.lz4.compress_block(
+            plain, store_size=False, mode="high_compression", compression=level
+        )
+    )
+
+
+def _decompress_lz4_block(block: memoryview, block_limit: int) -> memoryview:
+    # The format cannot grow a byte beyond 255, so a small block never costs its frame's maximum.
+    out = bytearray(min(block_limit, 255 * len(block)))
+    size = cramjam.lz4.decompress_block_into(block, out, output_len=len(out))
+    return memoryview(out)[:size]
 
 
 def _read_zstd(view: memoryview, limit: int) -> bytes:

@@ -6,9 +6,8 @@ library writes, and because magic 0 wants a checksum that is wrong (KAFKA-3160).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct
-
-import cramjam
 
 from ottla.protocol.varint import Buffer
 
@@ -21,13 +20,18 @@ _LENGTH = Struct("<I")
 _PRIMES = (2654435761, 2246822519, 3266489917, 668265263, 374761393)
 
 
-def write_lz4_frame(data: Buffer, *, wrong_header_checksum: bool, level: int | None) -> bytes:
+def write_lz4_frame(
+    data: Buffer,
+    *,
+    compress_block: Callable[[memoryview], bytes],
+    wrong_header_checksum: bool,
+) -> bytes:
     view = memoryview(data)
     checksum = _header_checksum(_MAGIC + _HEADER if wrong_header_checksum else _HEADER)
     out = [_MAGIC, _HEADER, bytes([checksum])]
     for start in range(0, len(view), _BLOCK_BYTES):
         plain = view[start : start + _BLOCK_BYTES]
-        packed = _compress_block(plain, level)
+        packed = compress_block(plain)
         if len(packed) < len(plain):
             out += (_LENGTH.pack(len(packed)), packed)
         else:
@@ -36,17 +40,13 @@ def write_lz4_frame(data: Buffer, *, wrong_header_checksum: bool, level: int | N
     return b"".join(out)
 
 
-def _compress_block(plain: memoryview, level: int | None) -> bytes:
-    if level is None:
-        return bytes(cramjam.lz4.compress_block(plain, store_size=False))
-    return bytes(
-        cramjam.lz4.compress_block(
-            plain, store_size=False, mode="high_compression", compression=level
-        )
-    )
-
-
-def read_lz4_frame(view: memoryview, *, limit: int, any_header_checksum: bool) -> bytes:
+def read_lz4_frame(
+    view: memoryview,
+    *,
+    decompress_block: Callable[[memoryview, int], Buffer],
+    limit: int,
+    any_header_checksum: bool,
+) -> bytes:
     """The content of one frame. ValueError or IndexError if broken, OverflowError above the limit.
 
     Checksums of blocks and content are skipped: the batch's own checksum covers the same bytes.
@@ -74,17 +74,10 @@ def read_lz4_frame(view: memoryview, *, limit: int, any_header_checksum: bool) -
         if size > min(block_limit, len(view) - pos):
             raise ValueError(f"an LZ4 block of {size} bytes")
         block = view[pos : pos + size]
-        out += block if length & _STORED else _decompress_block(block, block_limit)
+        out += block if length & _STORED else decompress_block(block, block_limit)
         if len(out) > limit:
             raise OverflowError
         pos += size + (4 if flags & 0x10 else 0)
-
-
-def _decompress_block(block: memoryview, block_limit: int) -> memoryview:
-    # The format cannot grow a byte beyond 255, so a small block never costs its frame's maximum.
-    scratch = bytearray(min(block_limit, 255 * len(block)))
-    size = cramjam.lz4.decompress_block_into(block, scratch, output_len=len(scratch))
-    return memoryview(scratch)[:size]
 
 
 def _header_checksum(header: bytes) -> int:

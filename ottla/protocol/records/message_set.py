@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
+from binascii import crc32
 from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
@@ -73,7 +73,7 @@ def read_message(view: Buffer) -> Message:
             offset=8,
         )
     message = bytes(view[:end])
-    if crc != zlib.crc32(memoryview(message)[MAGIC_AT:]):
+    if crc != crc32(memoryview(message)[MAGIC_AT:]):
         raise corrupt("the checksum is wrong", reading=_READING, path="crc", offset=_CRC_AT)
     if attributes & CODEC_MASK > Codec.ZSTD:
         raise corrupt("an unknown codec", reading=_READING, path="attributes", offset=17)
@@ -163,7 +163,7 @@ def build_message(
             parts += (_LENGTH.pack(len(content)), content)
     message = b"".join(parts)
     start = _START.pack(record.offset if offset is None else offset, 4 + len(message))
-    return start + _CRC.pack(zlib.crc32(message)) + message
+    return start + _CRC.pack(crc32(message)) + message
 
 
 def build_message_set(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from struct import pack_into
 
 from crc32c import crc32c
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.protocol.errors import ErrorCode, KafkaError, ProtocolError
@@ -130,7 +130,6 @@ def test_any_bytes_behind_a_plausible_start_are_read_or_refused(
     read_everything(with_good_checksum(start + data))
 
 
-@settings(max_examples=300)
 @given(record_sets(), st.data())
 def test_damaged_batches_are_read_or_refused(batch: bytes, data: st.DataObject) -> None:
     damaged = bytearray(batch)
@@ -142,7 +141,6 @@ def test_damaged_batches_are_read_or_refused(batch: bytes, data: st.DataObject) 
     read_everything(with_good_checksum(bytes(damaged)))
 
 
-@settings(max_examples=300)
 @given(CODEC, st.binary(max_size=300), st.data())
 def test_damaged_compression_is_read_or_refused(
     codec: Codec, plain: bytes, data: st.DataObject
