@@ -62,8 +62,10 @@ def parse_records(
         for _ in range(count):
             record, pos = _read_record(payload, pos, base_offset, base_timestamp)
             records.append(record)
-    except (IndexError, ValueError) as cause:
+    except IndexError as cause:
         # Each record takes at least seven bytes, so a lying count ends here and cannot loop long.
+        raise _invalid_at("the batch ends too early", records, pos) from cause
+    except ValueError as cause:
         raise _invalid_at(str(cause), records, pos) from cause
     if pos != len(payload):
         raise _invalid_at(f"{len(payload) - pos} bytes after the last record", records, pos)
@@ -111,7 +113,7 @@ def _read_record(
     else:
         pos = _read_headers(payload, pos, headers)
     if pos != end or length < 0:
-        raise ValueError(f"a record of {length} bytes ends {pos - end} bytes too late")
+        raise ValueError(f"a record of {length} bytes has {pos - end + length}")
     return Record(base_offset + offset_delta, timestamp, key, value, headers), pos
 
 
