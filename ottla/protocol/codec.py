@@ -14,10 +14,10 @@ from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.plain import explain_read, explain_write
 from ottla.protocol.reader import Reader, compile_reader
 from ottla.protocol.schema import Message
+from ottla.protocol.varint import Buffer
 from ottla.protocol.writer import Writer, compile_writer
 
 M = TypeVar("M", bound=Message)
-Buffer = bytes | bytearray | memoryview
 
 # Whatever a wrong byte can make a compiled reader raise, or a wrong value a compiled writer.
 _READ_FAILURES = (ValueError, IndexError, StructError, OverflowError)

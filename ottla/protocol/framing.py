@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from struct import Struct as Packing
 from typing import NamedTuple
 
-from ottla.protocol.codec import Buffer, decode_at, encode_into
+from ottla.protocol.codec import decode_at, encode_into
 from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.headers import RequestHeader, ResponseHeader
 from ottla.protocol.registry import (
@@ -16,6 +16,7 @@ from ottla.protocol.registry import (
     response_type,
 )
 from ottla.protocol.schema import Message
+from ottla.protocol.varint import Buffer
 
 _SIZE = Packing(">i")
 _KEY_AND_VERSION = Packing(">hh")
