@@ -1,0 +1,78 @@
+"""How commands print: tables that fit the terminal, plain text for pipes, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+# A last column narrower than this would be a ladder of single words.
+_NARROWEST_TEXT = 24
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console | None = None
+) -> None:
+    """A table whose last column holds sentences and may wrap; the others never do."""
+    console = console or Console()
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+    fixed = sum(widths[:-1]) + 2 * len(widths)
+    if not console.is_terminal:
+        _print_plain(columns, rows, widths)
+    elif fixed + min(widths[-1], _NARROWEST_TEXT) > console.width:
+        _print_stacked(rows, widths, console)
+    else:
+        table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in table.columns[:-1]:
+            column.no_wrap = True
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+
+
+def print_json(values: Sequence[object]) -> None:
+    """For people: indented, and a list only if there are several; coloured on a terminal."""
+    console = Console()
+    text = json.dumps(
+        values[0] if len(values) == 1 else values,
+        indent=2,
+        ensure_ascii=not console.encoding.startswith("utf"),
+    )
+    if console.is_terminal:
+        console.print_json(text, ensure_ascii=not console.encoding.startswith("utf"))
+    else:
+        typer.echo(text)
+
+
+def print_json_lines(values: Iterable[object]) -> None:
+    """For programs: one object a line."""
+    for value in values:
+        typer.echo(json.dumps(value, separators=(",", ":")))
+
+
+def fail(sentence: str) -> NoReturn:
+    """Ends a command that was called rightly and could not do its work."""
+    typer.echo(f"ottla: {sentence}", err=True)
+    raise typer.Exit(1)
+
+
+def _print_plain(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]
+) -> None:
+    """Aligned and never wrapped, so that each line is one row to grep and awk."""
+    for row in (columns, *rows):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        typer.echo("  ".join(cells).rstrip())
+
+
+def _print_stacked(rows: Sequence[Sequence[str]], widths: Sequence[int], console: Console) -> None:
+    for row in rows:
+        console.print(Text("  ".join(row[:-1]), style="bold"))
+        console.print(Padding(Text(row[-1]), (0, 0, 0, 4)))
