@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from struct import Struct as Packing
 
@@ -78,6 +78,21 @@ def has_sizes(data: bytes) -> bool:
         return False
 
 
+def read_detecting(data: bytes, read: Callable[[Capture], Reading]) -> tuple[Capture, Reading]:
+    """Takes the input as framed if its sizes fit, unless only the other way can be read.
+
+    A response begins with its correlation id, which may well be the number of bytes behind it.
+    """
+    capture = Capture(data, has_sizes(data))
+    reading = read(capture)
+    if capture.framed and reading.failure:
+        whole = Capture(data, framed=False)
+        other = read(whole)
+        if not other.failure:
+            return whole, other
+    return capture, reading
+
+
 def read_requests(capture: Capture) -> Reading:
     return _read(_request(frame) for frame in _frames(capture, "request"))
 
@@ -131,7 +146,8 @@ def _frames(capture: Capture, side: str) -> Iterator[_Frame]:
             yield _Frame(bytes(content), framed=True, name=name)
             start += len(content)
     except ProtocolError as error:
-        raise _UnreadableError(f"the {side}s: {error}") from error
+        advice = "It was cut off, or its messages have no sizes: --unframed reads one without."
+        raise _UnreadableError(f"the {side}s: {error}. {advice}") from error
 
 
 def _session(requests: Capture, responses: Capture) -> Iterator[Decoded]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import typer
 from rich import box
 from rich.console import Console
+from rich.highlighter import JSONHighlighter
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 # A last column narrower than this would be a ladder of single words.
 _NARROWEST_TEXT = 24
+# Some terminals obey these as they obey escape sequences, and JSON lets them through.
+_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 def print_table(
@@ -27,9 +31,9 @@ def print_table(
     if not console.is_terminal:
         _print_plain(columns, rows, widths)
     elif fixed + min(widths[-1], _NARROWEST_TEXT) > console.width:
-        _print_stacked(rows, widths, console)
+        _print_stacked(columns, rows, console)
     else:
-        table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         for column in table.columns[:-1]:
             column.no_wrap = True
         for row in rows:
@@ -40,13 +44,14 @@ def print_table(
 def print_json(values: Sequence[object]) -> None:
     """For people: indented, and a list only if there are several; coloured on a terminal."""
     console = Console()
-    text = json.dumps(
-        values[0] if len(values) == 1 else values,
-        indent=2,
-        ensure_ascii=not console.encoding.startswith("utf"),
-    )
+    ascii_only = not console.encoding.startswith("utf")
+    shown = values[0] if len(values) == 1 else values
+    text = json.dumps(shown, indent=2, ensure_ascii=ascii_only)
+    text = _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     if console.is_terminal:
-        console.print_json(text, ensure_ascii=not console.encoding.startswith("utf"))
+        console.print(
+            JSONHighlighter()(Text(text, overflow="ignore", no_wrap=True)), soft_wrap=True
+        )
     else:
         typer.echo(text)
 
@@ -72,7 +77,7 @@ def _print_plain(
         typer.echo("  ".join(cells).rstrip())
 
 
-def _print_stacked(rows: Sequence[Sequence[str]], widths: Sequence[int], console: Console) -> None:
-    for row in rows:
-        console.print(Text("  ".join(row[:-1]), style="bold"))
-        console.print(Padding(Text(row[-1]), (0, 0, 0, 4)))
+def _print_stacked(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
+    for number, row in enumerate((columns, *rows)):
+        console.print(Text("  ".join(row[:-1]), style="" if number else "bold"))
+        console.print(Padding(Text(row[-1], style="dim"), (0, 0, 0, 4)))
