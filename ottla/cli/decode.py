@@ -198,6 +198,6 @@ def _hint(captures: Sequence[Capture]) -> str:
     if all(capture.framed for capture in captures):
         return ". The sizes fit, so the input was read as framed; --unframed reads otherwise."
     return (
-        ". The first 4 bytes are no size that fits the input, so it was read as one message "
-        "without its size; if it is a frame that was cut off, --framed tells where."
+        ". It was read as one message without its size; if it begins with a size, "
+        "--framed tells where it breaks off."
     )

@@ -165,7 +165,7 @@ def test_a_frame_longer_than_the_input_is_noticed() -> None:
     result = run("protocol", "decode", "--framed", cut_off)
     assert result.exit_code == 1
     assert "the size says 52 bytes, 51 are left. It was cut off" in result.stderr
-    assert "--framed tells where" in run("protocol", "decode", cut_off).stderr
+    assert "--framed tells where it breaks off" in run("protocol", "decode", cut_off).stderr
 
 
 @pytest.mark.parametrize(
