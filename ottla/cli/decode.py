@@ -23,6 +23,8 @@ from ottla.cli.hexadecimal import HexError, from_file, from_hex
 from ottla.cli.output import fail, print_json, print_json_lines
 
 _STANDARD_INPUT = "-"
+# All that is read is held, several times as large, until it is printed.
+_MOST_BYTES = 256 * 1024 * 1024
 
 Hex = Annotated[
     str | None,
@@ -148,13 +150,12 @@ def _input(text: str | None, file: str | None) -> bytes:
 
 def _read_file(name: str) -> bytes:
     try:
-        if name == _STANDARD_INPUT:
-            content = typer.get_binary_stream("stdin").read()
-        else:
-            content = Path(name).read_bytes()
+        content = _content(name)
     except OSError as error:
         fail(f"cannot read {name}: {error.strerror}. Give --file a file of frames, or - for stdin.")
     place = "stdin" if name == _STANDARD_INPUT else name
+    if len(content) > _MOST_BYTES:
+        fail(f"{place} holds more than {_MOST_BYTES} bytes. Give a part of it, as head -c does.")
     try:
         data = from_file(content)
     except HexError as mistake:
@@ -162,6 +163,13 @@ def _read_file(name: str) -> bytes:
     if not data:
         fail(f"{place} is empty. It should hold frames, raw or as hex digits.")
     return data
+
+
+def _content(name: str) -> bytes:
+    if name == _STANDARD_INPUT:
+        return typer.get_binary_stream("stdin").read(_MOST_BYTES + 1)
+    with Path(name).open("rb") as file:
+        return file.read(_MOST_BYTES + 1)
 
 
 def _read(

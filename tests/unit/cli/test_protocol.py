@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ottla.cli import decode
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.registry import API_NAMES
 from tests.unit.cli.captured import (
@@ -189,6 +190,13 @@ def test_input_that_cannot_be_read_ends_in_one_sentence(
     assert result.stderr.startswith("ottla: ")
     assert result.stderr.count("\n") == 1
     assert sentence in result.stderr
+
+
+def test_a_file_is_not_read_without_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode, "_MOST_BYTES", 8)
+    result = run("protocol", "decode", "--file", "/dev/zero")
+    assert result.exit_code == 1
+    assert "/dev/zero holds more than 8 bytes" in result.stderr
 
 
 @pytest.mark.parametrize(
