@@ -9,10 +9,10 @@ TYPED := ottla tests benchmarks
 QUICK := tests/unit tests/architecture
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format soak bench wheel constraints clean
+.PHONY: help setup run test check format soak bench wheel compatibility constraints clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: $(INSTALLED) ## make .venv and install Ottla with its development tools
 
@@ -47,6 +47,9 @@ bench: $(INSTALLED) ## run the benchmarks; BENCH="codec records" runs only these
 
 wheel: $(INSTALLED) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+compatibility: $(INSTALLED) ## rewrite docs/COMPATIBILITY.md from the code
+	$(BIN)/ottla protocol compatibility > docs/COMPATIBILITY.md
 
 constraints: $(INSTALLED) ## resolve every extra anew and rewrite constraints.txt
 	$(PIP) install --quiet --dry-run --ignore-installed --report $(VENV)/resolved.json \

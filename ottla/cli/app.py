@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ottla import __version__
+from ottla.cli.protocol import protocol
 
 app = typer.Typer(
     add_completion=False,
@@ -15,6 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+app.add_typer(protocol, name="protocol")
 
 
 @app.callback(invoke_without_command=True)

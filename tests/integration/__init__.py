@@ -1,0 +1,1 @@
+"""Whole programs, as a shell or a client meets them."""
