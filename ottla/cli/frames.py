@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from struct import Struct as Packing
 
-from ottla.protocol.errors import ErrorCode, ProtocolError
+from ottla.protocol.errors import ProtocolError
 from ottla.protocol.framing import (
-    API_VERSIONS_KEY,
     decode_request,
     decode_response,
     split_frames,
@@ -198,23 +197,16 @@ def _response(frame: _Frame, *, key: int, version: int) -> Decoded:
     except ProtocolError as error:
         raise _UnreadableError(f"{frame.name}: {error}") from error
     header_version = response_header_version(key, version)
-    if key == API_VERSIONS_KEY and _error_of(response.body) == ErrorCode.UNSUPPORTED_VERSION:
-        version = 0  # what a broker falls back to when it does not know the version asked for
     return Decoded(
         side="response",
         key=key,
-        version=version,
+        version=response.version,
         framed=frame.framed,
         header=to_json(response.header, header_version),
-        body=to_json(response.body, version),
+        body=to_json(response.body, response.version),
         trailing_bytes=response.trailing_bytes,
         unknown_tags=_unknown_tags(response.header, response.body),
     )
-
-
-def _error_of(body: Message) -> int:
-    error: int = getattr(body, "error_code", 0)
-    return error
 
 
 def _unknown_tags(header: Message, body: Message) -> list[dict[str, object]]:

@@ -10,6 +10,7 @@ from ottla.protocol.codec import decode_at, encode_into
 from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.headers import RequestHeader, ResponseHeader
 from ottla.protocol.registry import (
+    API_VERSIONS_KEY,
     request_header_version,
     request_type,
     response_header_version,
@@ -21,8 +22,6 @@ from ottla.protocol.varint import Buffer
 _SIZE = Packing(">i")
 _KEY_AND_VERSION = Packing(">hh")
 
-API_VERSIONS_KEY = 18
-
 
 class Request(NamedTuple):
     """A request as it stands in a frame; `trailing_bytes` came after its body and mean nothing."""
@@ -33,10 +32,11 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A response as it stands in a frame."""
+    """A response as it stands in a frame; `version` is the one its body has."""
 
     header: ResponseHeader
     body: Message
+    version: int
     trailing_bytes: int
 
 
@@ -95,7 +95,7 @@ def decode_response(frame: Buffer, *, api_key: int, version: int) -> Response:
     if api_key == API_VERSIONS_KEY and data[position : position + 2] == _UNSUPPORTED_VERSION:
         version = 0
     body, end = decode_at(body_type, data, version, position)
-    return Response(header, body, len(data) - end)
+    return Response(header, body, version, len(data) - end)
 
 
 def encode_request(

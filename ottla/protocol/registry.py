@@ -101,7 +101,7 @@ API_NAMES = {
 }
 
 _CONTROLLED_SHUTDOWN = 7
-_API_VERSIONS = 18
+API_VERSIONS_KEY = 18
 
 
 def request_type(key: int) -> type[Message]:
@@ -119,7 +119,7 @@ def request_header_version(key: int, version: int) -> int:
 
 
 def response_header_version(key: int, version: int) -> int:
-    if key == _API_VERSIONS:
+    if key == API_VERSIONS_KEY:
         return 0  # a client must be able to read it before it knows what the broker speaks
     return 1 if response_type(key).is_flexible(version) else 0
 
