@@ -13,7 +13,7 @@ from typing import Any
 
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.layout import ArrayOf, Slot, default_of, layout_of, null_marker
-from ottla.protocol.primitives import RECORDS, STRING, Fixed, Sized, Varying
+from ottla.protocol.primitives import LONGEST_STRING, RECORDS, STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import Message, Struct
 from ottla.protocol.varint import (
     read_uvarint,
@@ -175,6 +175,8 @@ class PlainReader:
         if length == -1:
             return None
         at = self.pos
+        if kind is STRING and length > LONGEST_STRING:
+            raise self._fail(path, f"a string of {length} bytes is too long", at)
         content = self._take(length, path, f"{kind.name} of length {length}")
         if kind is RECORDS:
             return memoryview(content)
@@ -254,6 +256,8 @@ class PlainWriter:
                 return _WRITE_VARYING[kind.name](value)
             if isinstance(kind, Sized):
                 content = value.encode() if kind is STRING and value is not None else value
+                if kind is STRING and content is not None and len(content) > LONGEST_STRING:
+                    raise self._fail(path, f"a string of {len(content)} bytes is too long")
                 return self._length(slot, kind.length_code, content) + bytes(content or b"")
             if isinstance(kind, ArrayOf):
                 return self._array(kind, slot, value, path)

@@ -21,7 +21,7 @@ from ottla.protocol.layout import (
     null_marker,
 )
 from ottla.protocol.packings import Packings
-from ottla.protocol.primitives import STRING, Fixed, Sized, Varying
+from ottla.protocol.primitives import LONGEST_STRING, STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
 from ottla.protocol.varint import write_uvarint, write_varint, write_varlong
 
@@ -179,6 +179,8 @@ class _Source:
         else:
             self.line(f"s = {content}")
             self.line("n = len(s)")
+        if kind is STRING and slot.compact:
+            self.line(f"if n > {LONGEST_STRING}: raise Unwritable")
         self._length(slot, kind.length_code)
         self.line("if s: add(s)")
 

@@ -243,6 +243,23 @@ def test_null_is_refused_where_it_is_not_declared(cls: type[Message]) -> None:
         decode_at(cls, b"\xff\xff\xff\xff", OLD)
 
 
+@pytest.mark.parametrize("version", [OLD, COMPACT])
+def test_the_longest_text_has_32767_bytes_even_if_its_length_is_a_varint(version: int) -> None:
+    longest = OfText(it="x" * 32767)
+    assert decode_at(OfText, encode(longest, version), version)[0] == longest
+    with pytest.raises(ProtocolError, match=r"v., field it: a string of 32768 bytes is too long"):
+        encode(OfText(it="x" * 32768), version)
+    with pytest.raises(ProtocolError, match=r"v., field it: a string of 32768 bytes is too long"):
+        encode(OfText(it="ü" * 16384), version)
+
+
+def test_a_longer_text_is_refused_on_reading_too() -> None:
+    # 32769 is 2·16384 + 1: 81 80 02.
+    data = bytes.fromhex("818002") + b"x" * 32768 + b"\0"
+    with pytest.raises(ProtocolError, match="field it, byte 3: a string of 32768 bytes is too"):
+        decode_at(OfText, data, COMPACT)
+
+
 class Point(Struct):
     x: Int8
     y: Int8 = field(tag=0, default=0)
