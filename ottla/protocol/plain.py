@@ -258,7 +258,8 @@ class PlainWriter:
                 content = value.encode() if kind is STRING and value is not None else value
                 if kind is STRING and content is not None and len(content) > LONGEST_STRING:
                     raise self._fail(path, f"a string of {len(content)} bytes is too long")
-                return self._length(slot, kind.length_code, content) + bytes(content or b"")
+                data = b"" if content is None else bytes(memoryview(content))
+                return self._length(slot, kind.length_code, content) + data
             if isinstance(kind, ArrayOf):
                 return self._array(kind, slot, value, path)
             if value is None:

@@ -77,6 +77,7 @@ class _Source:
         self._run: list[_Waiting] = []
         self._names: dict[str, Any] = {
             "Unwritable": Unwritable,
+            "view": memoryview,
             "write_uvarint": write_uvarint,
             "write_tags": _write_tags,
         }
@@ -171,14 +172,14 @@ class _Source:
         self.line(f"else: {before}add(write_uvarint(n))")
 
     def _sized(self, kind: Sized, slot: Slot, source: str) -> None:
-        content = f"{source}.encode()" if kind is STRING else source
+        # A view of what has no bytes fails here; as a piece it would fail only when all are joined.
+        encoded = "s = s.encode(); n = len(s)" if kind is STRING else "n = view(s).nbytes"
+        self.line(f"s = {source}")
         if slot.nullable:
-            self.line(f"s = {source}")
             self.line("if s is None: n = -1; s = b''")
-            self.line("else: s = s.encode(); n = len(s)" if kind is STRING else "else: n = len(s)")
+            self.line(f"else: {encoded}")
         else:
-            self.line(f"s = {content}")
-            self.line("n = len(s)")
+            self.line(encoded)
         if kind is STRING and slot.compact:
             self.line(f"if n > {LONGEST_STRING}: raise Unwritable")
         self._length(slot, kind.length_code)
