@@ -251,6 +251,8 @@ class PlainWriter:
             raise self._fail(path, "null is not allowed here")
         try:
             if isinstance(kind, Fixed):
+                if kind.name == "uuid" and len(value) != kind.size:
+                    raise self._fail(path, f"a uuid has {kind.size} bytes, not {len(value)}")
                 return Packing(">" + kind.code).pack(value)
             if isinstance(kind, Varying):
                 return _WRITE_VARYING[kind.name](value)

@@ -21,7 +21,7 @@ from ottla.protocol.layout import (
     null_marker,
 )
 from ottla.protocol.packings import Packings
-from ottla.protocol.primitives import LONGEST_STRING, STRING, Fixed, Sized, Varying
+from ottla.protocol.primitives import LONGEST_STRING, STRING, ZERO_UUID, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
 from ottla.protocol.varint import write_uvarint, write_varint, write_varlong
 
@@ -103,7 +103,8 @@ class _Source:
     def value(self, slot: Slot, source: str) -> None:
         kind = slot.kind
         if isinstance(kind, Fixed):
-            self._run.append(_Waiting(kind.code, source))
+            whole = source if is_number(kind) else f"{self._name(_whole_uuid)}({source})"
+            self._run.append(_Waiting(kind.code, whole))
         elif isinstance(kind, Varying):
             self.flush()
             self.line(f"add({self._name(_WRITE_VARYING[kind.name])}({source}))")
@@ -229,6 +230,13 @@ class _Source:
             self._indent -= 1
         else:
             self.struct(variable, kind)
+
+
+def _whole_uuid(uuid: bytes) -> bytes:
+    """`struct` would fill up a short one and cut off a long one, silently."""
+    if len(uuid) != len(ZERO_UUID):
+        raise Unwritable
+    return uuid
 
 
 def _test(slot: Slot) -> Callable[[Struct], bool]:

@@ -260,6 +260,14 @@ def test_a_longer_text_is_refused_on_reading_too() -> None:
         decode_at(OfText, data, COMPACT)
 
 
+@pytest.mark.parametrize("size", [0, 15, 17])
+def test_an_id_of_another_size_is_refused(size: int) -> None:
+    with pytest.raises(ProtocolError, match=f"field it: a uuid has 16 bytes, not {size}"):
+        encode(OfUuid(it=bytes(size)), OLD)
+    with pytest.raises(ProtocolError, match=rf"field it\[1\]: a uuid has 16 bytes, not {size}"):
+        encode(OfUuids(it=[bytes(16), bytes(size)]), COMPACT)
+
+
 class Point(Struct):
     x: Int8
     y: Int8 = field(tag=0, default=0)
