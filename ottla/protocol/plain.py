@@ -89,7 +89,7 @@ class PlainReader:
         try:
             value, self.pos = _READ_VARYING[name](self._buf[: self._end], self.pos)
         except IndexError:
-            raise self._fail(path, f"the bytes end inside a {name}", self.pos) from None
+            raise self._fail(path, f"the bytes end inside the {name}", self.pos) from None
         except ValueError as error:
             raise self._fail(path, str(error), self.pos) from None
         return value
