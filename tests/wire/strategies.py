@@ -7,7 +7,7 @@ arrays whose length takes two bytes as a varint, nulls, and tags that nobody kno
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -24,20 +24,30 @@ _LONG_TEXTS = ["x" * 126, "x" * 127, "x" * 128, "ü" * 64, "日本語" * 100, "�
 _LONG_BYTES = [b"\xff" * 126, b"\x80" * 127, bytes(128), bytes(range(256)) * 2]
 
 
-def messages(subject: Subject) -> st.SearchStrategy[Message]:
+class _Form(NamedTuple):
+    """What holds for a whole message."""
+
+    version: int
+    flexible: bool
+    unknown_tags: bool
+
+
+def messages(subject: Subject, *, unknown_tags: bool = True) -> st.SearchStrategy[Message]:
     """Any value that this version of the message can carry."""
-    return _structs(subject.cls, subject.version, subject.cls.is_flexible(subject.version))
+    cls, version = subject
+    return _structs(cls, _Form(version, cls.is_flexible(version), unknown_tags))
 
 
 @cache
-def _structs(cls: type[Struct], version: int, flexible: bool) -> Strategy:
-    layout = layout_of(cls, version, flexible=flexible)
+def _structs(cls: type[Struct], form: _Form) -> Strategy:
+    layout = layout_of(cls, form.version, flexible=form.flexible)
     values = {slot.name: st.builds(default_of, st.just(slot)) for slot, _ in layout.absent}
     for slot in layout.inline:
-        values[slot.name] = _values(slot, version, flexible)
+        values[slot.name] = _values(slot, form)
     for slot in layout.tagged:
-        values[slot.name] = _tagged(slot, version)
-    if flexible:
+        # Often its default, which is not written; None stands for a struct that is not there.
+        values[slot.name] = st.builds(default_of, st.just(slot)) | _values(slot, form)
+    if form.flexible and form.unknown_tags:
         values["unknown_tags"] = _unknown_tags(frozenset(slot.tag for slot in layout.tagged))
     return st.fixed_dictionaries(values).map(lambda found: _fill(cls, found))
 
@@ -50,18 +60,12 @@ def _fill(cls: type[Struct], values: dict[str, Any]) -> Struct:
     return struct
 
 
-def _tagged(slot: Slot, version: int) -> Strategy:
-    """Often its default, which is not written; None stands for a struct that is not there."""
-    present = _values(slot, version, True)
-    return present if isinstance(slot.kind, ArrayOf) else st.just(default_of(slot)) | present
-
-
-def _values(slot: Slot, version: int, flexible: bool) -> Strategy:
-    strategy = _kind(slot.kind, version, flexible)
+def _values(slot: Slot, form: _Form) -> Strategy:
+    strategy = _kind(slot.kind, form)
     return st.none() | strategy if slot.nullable else strategy
 
 
-def _kind(kind: Kind, version: int, flexible: bool) -> Strategy:
+def _kind(kind: Kind, form: _Form) -> Strategy:
     if isinstance(kind, Fixed):
         return _fixed(kind)
     if isinstance(kind, Varying):
@@ -69,11 +73,11 @@ def _kind(kind: Kind, version: int, flexible: bool) -> Strategy:
     if isinstance(kind, Sized):
         return _TEXTS if kind is STRING else _BYTES
     if isinstance(kind, ArrayOf):
-        element = _kind(kind.element, version, flexible)
+        element = _kind(kind.element, form)
         few = st.lists(element, max_size=2)
         # A struct in such a number would take too long; a flat element does as well.
         return few if isinstance(kind.element, type) else few | element.map(lambda one: [one] * 130)
-    return _structs(kind, version, flexible)
+    return _structs(kind, form)
 
 
 @cache
