@@ -68,6 +68,24 @@ def test_two_messages_read_from_the_same_bytes_share_no_list() -> None:
     assert second.partitions == []
 
 
+class Point(Struct):
+    x: Int16
+
+
+@message(newest=1, flexible_from=0)
+class Places(Message):
+    tagged: Point | None = field(tag=0, nullable_since=0)  # absent, it is a struct of zeros
+    new: Point = field(since=1)
+
+
+def test_two_messages_read_from_the_same_bytes_share_no_struct() -> None:
+    first, second = decode(Places, b"\0", 0), decode(Places, b"\0", 0)
+    assert first == Places(tagged=Point(x=0), new=Point(x=0))
+    assert first.tagged is not None
+    first.tagged.x = first.new.x = 5
+    assert second == decode(Places, b"\0", 0) == Places(tagged=Point(x=0), new=Point(x=0))
+
+
 def test_a_message_ends_where_it_ends() -> None:
     data = bytes.fromhex("aaaa 0023 00000000 bbbb")
     assert decode_at(Report, data, 1, 2) == (Report(error_code=35), 8)
