@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import subprocess
 import sys
 import threading
 from functools import partial
@@ -203,11 +204,15 @@ def test_pages_that_were_dropped_are_not_cached_until_read_ahead(tmp_path: Path)
 
 
 def test_a_lock_is_free_again_when_its_process_ends(tmp_path: Path) -> None:
-    child = os.fork()
-    if child == 0:
-        RealDisk().lock(f"{tmp_path}/.lock")
-        os._exit(0)
-    os.waitpid(child, 0)
+    program = f"""
+import os
+from ottla.storage.disk import RealDisk
+lock = RealDisk().lock({str(tmp_path / ".lock")!r})
+print("locked", flush=True)
+os.abort()
+"""
+    child = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert child.stdout == b"locked\n"
     RealDisk().lock(f"{tmp_path}/.lock").release()
 
 
