@@ -86,6 +86,8 @@ class RealFile:
             self._size = start + length
 
     def write(self, position: int, data: Buffer) -> None:
+        if position < 0:  # -1 would mean "wherever the descriptor stands" to pwritev
+            raise OSError(errno.EINVAL, "Invalid argument", self.path)
         with self._descriptor.guard, _Judging(self.path):
             number = self._descriptor.get()
             try:
@@ -123,6 +125,12 @@ class RealFile:
             number = self._descriptor.get()
             if kernel.reserve_blocks(number, position=self._size, length=length):
                 self._has_reserve = True
+                return
+            # A disk too full for all of it may have given a part, its very last blocks: others
+            # need them more. Where nothing was given, this does nothing.
+            with contextlib.suppress(OSError):
+                os.ftruncate(number, self._size)
+                self._has_reserve = False
 
     def sync(self) -> None:
         # Pinned, not guarded: the loop appends while a file thread waits here. An error of a
