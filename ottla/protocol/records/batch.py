@@ -141,8 +141,10 @@ def read_header(view: Buffer) -> BatchHeader:
 
 def validate_batch(view: memoryview | bytes) -> BatchHeader:
     """Check length, magic and checksum of the batch that `view` starts with."""
+    if type(view) is not memoryview:
+        view = memoryview(view)
     header = read_header(view)
-    if header[4] != crc32c(memoryview(view)[21 : header[1] + 12]):
+    if header[4] != crc32c(view[21 : header[1] + 12]):
         raise corrupt("the checksum is wrong", reading=_READING, path="crc", offset=_CRC_AT)
     return header
 
