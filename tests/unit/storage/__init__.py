@@ -1,0 +1,1 @@
+"""One partition's log: the rules and file formats."""
