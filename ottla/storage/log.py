@@ -322,7 +322,7 @@ class Log:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
         if offset >= up_to:
             return None
-        number = self._segment_number(offset)
+        number = self.segment_number(offset)
         for following, segment in enumerate(self.segments[number:], number + 1):
             place = segment.find(offset)
             if place is None:
@@ -343,7 +343,7 @@ class Log:
 
     def aborted_transactions(self, found: Slice, offset: int) -> list[AbortedTransaction]:
         """What a read_committed consumer must skip in what `read` found at `offset`."""
-        number = self._segment_number(found.first_offset)
+        number = self.segment_number(found.first_offset)
         bound = self.segments[number].offset_index.first_from(found.position + found.length)
         if bound is None:
             following = self.segments[number + 1 : number + 2]
@@ -366,7 +366,8 @@ class Log:
                     return found
         return None
 
-    def _segment_number(self, offset: int) -> int:
+    def segment_number(self, offset: int) -> int:
+        """Which of `segments` holds the offset, or would."""
         return max(0, bisect_right(self.segments, offset, key=_base_offset) - 1)
 
     @property
