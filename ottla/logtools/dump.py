@@ -12,16 +12,21 @@ from ottla.logtools.batch_lines import batch_line, record_lines
 from ottla.logtools.decoders import Decoder, ToolStops
 from ottla.logtools.finding import Finding, error, note
 from ottla.logtools.index_lines import index_size, offset_index_lines, time_index_lines
-from ottla.logtools.kinds import FileName, Kind, file_name, segment_file, split_path
 from ottla.logtools.line import Line
 from ottla.logtools.old_batch_lines import old_batch_line, old_record_lines
+from ottla.logtools.paths import sibling, split_path
 from ottla.logtools.scan import Scan, StoredBatch
-from ottla.logtools.state_files import Malformed
-from ottla.logtools.state_lines import snapshot_lines, transaction_index_lines
+from ottla.logtools.state_lines import (
+    TEXT_FILES,
+    snapshot_lines,
+    transaction_index_lines,
+)
 from ottla.protocol.errors import ProtocolError
-from ottla.storage.files import Disk, File
+from ottla.storage.files import CorruptLog, Disk, File
 from ottla.storage.index_entries import OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES
+from ottla.storage.names import BadName, FileName, Kind, parse_file_name
 
+RENEW = "Move it away while no broker runs on the folder: the broker makes it anew."
 _TRUNCATE = (
     "A broker cuts the log there when it recovers; copy the file first if you need the rest."
 )
@@ -81,33 +86,33 @@ class Dump:
         self.findings: list[Finding] = []
 
     def lines(self, path: str) -> Iterator[Line]:
-        folder, name = split_path(path)
-        found = file_name(name)
-        if found is None:
-            raise UnknownFile(path)
+        """`UnknownFile` for a name that no file of a log directory has."""
+        name = split_path(path)[1]
         try:
-            yield from self._lines(path, folder, found)
-        except Malformed as cause:
-            fix = "Remove it: a broker makes it anew." if found.kind is not Kind.PROPERTIES else ""
-            self.findings.append(error(path, cause.position, cause.what, fix))
+            if name in TEXT_FILES:
+                yield from TEXT_FILES[name](self._disk.read(path), path)
+            else:
+                yield from self._segment_file(path, parse_file_name(name))
+        except BadName as cause:
+            raise UnknownFile(path) from cause
+        except CorruptLog as cause:
+            self.findings.append(error(path, cause.position, cause.cause, RENEW))
 
-    def _lines(self, path: str, folder: str, name: FileName) -> Iterator[Line]:
+    def _segment_file(self, path: str, name: FileName) -> Iterator[Line]:
         match name.kind:
             case Kind.LOG:
-                yield from self._log(path, name.base_offset)
+                yield from self._log(path, name.offset)
             case Kind.OFFSET_INDEX | Kind.TIME_INDEX:
-                yield from self._index(path, folder, name)
+                yield from self._index(path, name)
             case Kind.TRANSACTION_INDEX:
-                yield from transaction_index_lines(self._disk.read(path))
-            case Kind.SNAPSHOT:
-                yield from snapshot_lines(self._disk.read(path), old=self._is_old)
-            case _:
-                pass
+                yield from transaction_index_lines(self._disk.read(path), path)
+            case Kind.PRODUCERS:
+                yield from snapshot_lines(self._disk.read(path), path, old=self._is_old)
 
-    def _index(self, path: str, folder: str, name: FileName) -> Iterator[Line]:
+    def _index(self, path: str, name: FileName) -> Iterator[Line]:
         data = self._disk.read(path)
-        base = name.base_offset
-        log = self._open_log(segment_file(folder, base, Kind.LOG, name.leftover))
+        base = name.offset
+        log = self._open_log(sibling(path, name, Kind.LOG))
         try:
             if name.kind is Kind.OFFSET_INDEX:
                 index_size(len(data), OFFSET_ENTRY_BYTES, path=path, findings=self.findings)
@@ -116,7 +121,7 @@ class Dump:
                 )
             else:
                 index_size(len(data), TIME_ENTRY_BYTES, path=path, findings=self.findings)
-                offsets = segment_file(folder, base, Kind.OFFSET_INDEX, name.leftover)
+                offsets = sibling(path, name, Kind.OFFSET_INDEX)
                 positions = self._disk.read(offsets) if self._disk.status(offsets) else b""
                 yield from time_index_lines(
                     data, positions, log, path=path, base_offset=base, findings=self.findings

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from ottla.logtools.kinds import FileName, Kind, segment_file, split_path
+from ottla.logtools.paths import sibling, split_path
 from ottla.logtools.scan import Scan, StoredBatch
 from ottla.protocol.records.layout import NO_TIMESTAMP
 from ottla.storage.files import CorruptLog, Disk
@@ -21,6 +21,7 @@ from ottla.storage.index_entries import (
     parse_offset_index,
     parse_time_index,
 )
+from ottla.storage.names import FileName, Kind
 
 DEFAULT_INTERVAL_BYTES = 4096
 _LARGEST_RELATIVE = 0x7FFF_FFFF  # both are 32-bit numbers in an entry
@@ -73,11 +74,11 @@ def rebuild(
     disk: Disk, path: str, name: FileName, *, interval_bytes: int = DEFAULT_INTERVAL_BYTES
 ) -> Rebuilt:
     """The indexes that belong to the .log file at `path`; `CorruptLog` where it is damaged."""
-    builder = IndexBuilder(name.base_offset, interval_bytes=interval_bytes)
+    builder = IndexBuilder(name.offset, interval_bytes=interval_bytes)
     for stored in _sound_batches(disk, path):
         last = stored.last_offset
-        if not 0 <= last - name.base_offset <= _LARGEST_RELATIVE:
-            cause = f"offset {last} is out of the reach of a segment named {name.base_offset}"
+        if not 0 <= last - name.offset <= _LARGEST_RELATIVE:
+            cause = f"offset {last} is out of the reach of a segment named {name.offset}"
             raise CorruptLog(path, stored.position, cause)
         assert stored.batch is not None  # a sound batch has contents
         builder.add(
@@ -86,7 +87,7 @@ def rebuild(
             max_timestamp=stored.batch.max_timestamp,
         )
     builder.close()
-    return Rebuilt(name.base_offset, builder.offsets, builder.times)
+    return Rebuilt(name.offset, builder.offsets, builder.times)
 
 
 def _sound_batches(disk: Disk, path: str) -> Iterator[StoredBatch]:
@@ -122,10 +123,9 @@ class Change:
 
 def changes(disk: Disk, path: str, name: FileName, rebuilt: Rebuilt) -> tuple[Change, Change]:
     """What would change in the .index and in the .timeindex beside the .log file at `path`."""
-    folder, _ = split_path(path)
-    base = name.base_offset
-    offset_path = segment_file(folder, base, Kind.OFFSET_INDEX, name.leftover)
-    time_path = segment_file(folder, base, Kind.TIME_INDEX, name.leftover)
+    base = name.offset
+    offset_path = sibling(path, name, Kind.OFFSET_INDEX)
+    time_path = sibling(path, name, Kind.TIME_INDEX)
     offset_data = disk.read(offset_path) if disk.status(offset_path) else None
     time_data = disk.read(time_path) if disk.status(time_path) else None
     return (

@@ -40,6 +40,21 @@ class MemoryFile:
     def fileno(self) -> int:
         return -1
 
+    def pin(self) -> int:
+        return -1
+
+    def unpin(self) -> None:
+        pass
+
+    def is_cached(self, position: int, length: int) -> bool:
+        return True
+
+    def read_ahead(self, position: int, length: int) -> None:
+        pass
+
+    def start_write_back(self, position: int, length: int) -> None:
+        _read_only()
+
     def close(self) -> None:
         pass
 
