@@ -14,6 +14,7 @@ CUT = (
     "Copy the file, then start the broker: it cuts the log at the first bad batch, "
     "and a replica brings back what is missing."
 )
+_LARGEST_RELATIVE_OFFSET = 0x7FFF_FFFF  # what an index entry can hold
 
 
 class BatchCheck:
@@ -21,6 +22,7 @@ class BatchCheck:
 
     def __init__(self, path: str, base_offset: int, findings: list[Finding]) -> None:
         self._path = path
+        self._base_offset = base_offset
         self._findings = findings
         self.next_offset = base_offset
 
@@ -46,8 +48,8 @@ class BatchCheck:
             self._wrong(stored, f"offset {first}, where {self.next_offset} or more was due")
         if last < first:
             self._wrong(stored, f"the last offset {last} is before the first, {first}")
-        if last >= (1 << 63) - 1:
-            self._wrong(stored, f"offset {last} is the last there can be")
+        if last - self._base_offset > _LARGEST_RELATIVE_OFFSET:
+            self._wrong(stored, f"offset {last} is out of the reach of this segment")
 
     def _check_records(self, stored: StoredBatch, batch: Batch) -> None:
         records = batch.records()
@@ -69,6 +71,8 @@ class BatchCheck:
             what = f"the largest timestamp is not {header.max_timestamp}"
             fix = "Searches by time may miss these records; nothing is lost."
             self._findings.append(warning(self._path, stored.position, what, fix))
+        if header.partition_leader_epoch < -1:
+            self._wrong(stored, f"leader epoch {header.partition_leader_epoch}")
         if header.is_control:
             if len(records) > 1:
                 self._wrong(stored, f"a control batch of {len(records)} records")

@@ -75,6 +75,15 @@ class UnknownFile(Exception):
     """No file of a log directory has such a name."""
 
 
+def is_dumpable(path: str) -> bool:
+    """Whether a file's name tells what is in it."""
+    name = split_path(path)[1]
+    try:
+        return name in TEXT_FILES or bool(parse_file_name(name))
+    except BadName:
+        return False
+
+
 class Dump:
     """The lines of one file after another; what is wrong with them gathers in `findings`."""
 

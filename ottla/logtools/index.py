@@ -24,7 +24,7 @@ from ottla.storage.index_entries import (
 from ottla.storage.names import FileName, Kind
 
 DEFAULT_INTERVAL_BYTES = 4096
-_LARGEST_RELATIVE = 0x7FFF_FFFF  # both are 32-bit numbers in an entry
+_LARGEST = 0x7FFF_FFFF  # relative offset and position are 32-bit numbers in an entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def rebuild(
     builder = IndexBuilder(name.offset, interval_bytes=interval_bytes)
     for stored in _sound_batches(disk, path):
         last = stored.last_offset
-        if not 0 <= last - name.offset <= _LARGEST_RELATIVE:
+        if not 0 <= last - name.offset <= _LARGEST or stored.position > _LARGEST:
             cause = f"offset {last} is out of the reach of a segment named {name.offset}"
             raise CorruptLog(path, stored.position, cause)
         assert stored.batch is not None  # a sound batch has contents

@@ -88,9 +88,7 @@ class Verifier:
             raise NoLogs(path)
         self._total = sum(self._log_bytes(f"{path}/{name}") for name in folders)
         self._check_properties(f"{path}/{META_PROPERTIES}")
-        if self._disk.status(f"{path}/{checkpoints.CLEAN_SHUTDOWN}") is None:
-            what = "not stopped cleanly, or in use now: the last writes may look unfinished"
-            self._findings.append(note(path, None, what))
+        is_clean = self._check_clean_shutdown(f"{path}/{checkpoints.CLEAN_SHUTDOWN}")
         extents = {}
         for name, parsed in folders.items():
             extent = self._check(f"{path}/{name}")
@@ -98,6 +96,8 @@ class Verifier:
                 extents[parsed.topic, parsed.partition] = extent
         for name, meaning in _OFFSETS.items():
             self._check_offsets(f"{path}/{name}", meaning, extents)
+        if is_clean:
+            self._check_flushed(f"{path}/{checkpoints.RECOVERY_POINTS}", extents)
         return Report(len(folders), self._done, self._findings)
 
     def _folders(self, path: str) -> dict[str, FolderName]:
@@ -143,6 +143,31 @@ class Verifier:
             self._findings.append(warning(path, None, "missing", fix))
         except CorruptLog as cause:
             self._findings.append(error(path, cause.position, cause.cause, fix))
+
+    def _check_clean_shutdown(self, path: str) -> bool:
+        if self._disk.status(path) is None:
+            what = "missing: not stopped cleanly, or in use, so the last writes may look unfinished"
+            self._findings.append(note(path, None, what))
+            return False
+        try:
+            checkpoints.parse_clean_shutdown(self._disk.read(path), path)
+        except CorruptLog as cause:
+            self._findings.append(note(path, cause.position, cause.cause))
+        return True
+
+    def _check_flushed(self, path: str, extents: dict[tuple[str, int], Extent]) -> None:
+        """A broker that stops cleanly has flushed every log to its end, and noted that."""
+        try:
+            offsets = checkpoints.parse_offsets(self._disk.read(path), path)
+        except (CorruptLog, FileNotFoundError):
+            return  # said already
+        fix = "Remove .kafka_cleanshutdown: the broker then checks the logs when it starts."
+        for (topic, partition), extent in extents.items():
+            offset = offsets.get((topic, partition))
+            if offset is None or offset < extent.end_offset:
+                known = "nothing" if offset is None else offset
+                what = f"{topic}-{partition} ends at {extent.end_offset}, flushed is {known}"
+                self._findings.append(warning(path, None, what, fix))
 
     def _check_offsets(
         self, path: str, meaning: str, extents: dict[tuple[str, int], Extent]
