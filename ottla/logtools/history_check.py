@@ -136,22 +136,25 @@ class EpochCheck:
         self._findings = findings
         self._epochs = LeaderEpochs(entries)
         self._last = -1
+        self._said: tuple[int, int | None] | None = None  # once for a run of batches is enough
         if self._epochs.entries != entries:
             what = "epochs and offsets must both grow from line to line"
             findings.append(error(path, None, what, RECOVER))
 
     def check(self, batch: Batch, path: str) -> None:
         epoch = batch.header.partition_leader_epoch if batch.header is not None else -1
-        if epoch < 0 or epoch == self._last:
+        if epoch < 0:
             return
         if epoch < self._last:
             what = f"leader epoch {epoch} after {self._last}"
             fix = "Compare with the other replicas: a leader that was replaced wrote here."
             self._findings.append(error(path, batch.position, what, fix))
         known = self._epochs.epoch_for_offset(batch.base_offset)
-        if known not in (None, epoch) or not self._epochs.entries:
+        is_wrong = known not in (None, epoch) or not self._epochs.entries
+        if is_wrong and (epoch, known) != self._said:
             what = f"offset {batch.base_offset} has leader epoch {epoch} in the log, not {known}"
             self._findings.append(warning(self._path, None, what, RECOVER))
+            self._said = (epoch, known)
         self._last = max(epoch, self._last)
 
     def finish(self, end_offset: int) -> None:
