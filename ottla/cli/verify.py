@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Annotated
 
@@ -21,7 +22,7 @@ _PATIENCE_S = 2
 class Bar:
     """Appears on a terminal once the work has taken two seconds, and goes when it is done."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] | None = None) -> None:
         self._progress = Progress(
             TextColumn("checking"),
             BarColumn(),
@@ -29,6 +30,7 @@ class Bar:
             TimeRemainingColumn(),
             console=console,
             transient=True,
+            get_time=clock,
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("checking", total=None)
