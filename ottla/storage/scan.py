@@ -1,0 +1,77 @@
+"""Walks the batches of a segment file by their headers, reading in pieces, touching no record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import NamedTuple
+
+from ottla.protocol.errors import ProtocolError
+from ottla.protocol.records.record_set import Batch, read_batches
+from ottla.storage.files import CorruptLog, File
+
+LOG_OVERHEAD = 12
+_SMALLEST = {0: 14, 1: 22, 2: 49}  # by magic: a batch's size behind offset and length
+_START = Struct(">qi4xb")  # base offset, length, magic
+_HEADER = Struct(">qi4xb6xi8xq")  # the same, last offset delta, max timestamp
+_OLD_TIMESTAMP = Struct(">q")
+_HEAD_BYTES = _HEADER.size
+_PIECE_BYTES = 8 * 1024
+_NO_TIMESTAMP = -1
+
+
+class Place(NamedTuple):
+    """Where a batch is, and what its header says without looking inside.
+
+    Of a compressed batch in an old format only the last offset is known: it stands for both.
+    """
+
+    position: int
+    size_bytes: int
+    base_offset: int
+    last_offset: int
+    max_timestamp: int
+    magic: int
+
+
+def walk(
+    file: File, position: int, end: int, *, piece_bytes: int = _PIECE_BYTES
+) -> Iterator[Place]:
+    """The batches from `position`, where one must begin, up to `end`, where one must end."""
+    piece, start = b"", position
+    while position < end:
+        at = position - start
+        if len(piece) - at < _HEAD_BYTES and start + len(piece) < end:
+            piece, start, at = file.read(position, min(piece_bytes, end - position)), position, 0
+        place = _place(file.path, piece, at, position, end)
+        yield place
+        position += place.size_bytes
+
+
+def read_batch(file: File, place: Place, *, check_crc: bool = True) -> Batch:
+    """The batch with its bytes, its checksum checked; an error names the file and the position."""
+    data = file.read(place.position, place.size_bytes)
+    try:
+        for batch in read_batches(data, check_crc=check_crc):
+            return batch
+    except ProtocolError as error:
+        raise CorruptLog(file.path, place.position, error.cause) from error
+    raise CorruptLog(file.path, place.position, "the batch is cut off")
+
+
+def _place(path: str, piece: bytes, at: int, position: int, end: int) -> Place:
+    if len(piece) - at < _START.size:
+        raise CorruptLog(path, position, "the file ends inside a batch")
+    base_offset, length, magic = _START.unpack_from(piece, at)
+    least = _SMALLEST.get(magic)
+    if least is None:
+        raise CorruptLog(path, position, f"a batch of magic {magic}")
+    if length < least or position + LOG_OVERHEAD + length > end:
+        room = end - position - LOG_OVERHEAD
+        raise CorruptLog(path, position, f"a batch of length {length} with room for {room}")
+    size = LOG_OVERHEAD + length
+    if magic == 2:
+        _, _, _, delta, timestamp = _HEADER.unpack_from(piece, at)
+        return Place(position, size, base_offset, base_offset + delta, timestamp, 2)
+    timestamp = _OLD_TIMESTAMP.unpack_from(piece, at + 18)[0] if magic else _NO_TIMESTAMP
+    return Place(position, size, base_offset, base_offset, timestamp, magic)

@@ -1,0 +1,247 @@
+"""A file of batches and its indexes: append, find, read, cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ottla.protocol.varint import Buffer
+from ottla.storage.config import LogConfig
+from ottla.storage.files import CorruptLog, Disk, File
+from ottla.storage.index import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
+from ottla.storage.scan import Place, read_batch, walk
+from ottla.storage.transactions import (
+    ENTRY_BYTES,
+    AbortedTransaction,
+    count_below,
+    parse_transaction_index,
+)
+
+_NO_TIMESTAMP = -1
+_MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
+
+
+class Append(NamedTuple):
+    """One validated and patched record set, ready to be written."""
+
+    data: Buffer
+    first_offset: int
+    last_offset: int
+    max_timestamp: int
+    offset_of_max_timestamp: int
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.data)
+
+
+class Segment:
+    """The batches from `base_offset` up to the next segment's base."""
+
+    def __init__(self, disk: Disk, folder: str, base_offset: int, config: LogConfig) -> None:
+        self.base_offset = base_offset
+        self.folder = folder
+        self.config = config
+        self.size_bytes = 0
+        self.created_ms = 0
+        self.max_timestamp = _NO_TIMESTAMP
+        self.offset_of_max_timestamp = base_offset
+        self.first_timestamp: int | None = None  # of the first batch: when `segment.ms` starts
+        self._disk = disk
+        self._log: File | None = None
+        self._offset_index: OffsetIndex | None = None
+        self._time_index: TimeIndex | None = None
+        self._aborted: list[AbortedTransaction] | None = None
+        self._aborted_saved = 0
+        self._bytes_since_entry = 0
+
+    @classmethod
+    def create(
+        cls, disk: Disk, folder: str, base_offset: int, config: LogConfig, *, now_ms: int
+    ) -> Segment:
+        segment = cls(disk, folder, base_offset, config)
+        segment.created_ms = now_ms
+        segment._log = disk.open(segment.path(".log"), create=True)
+        segment._log.truncate(0)
+        segment._offset_index = OffsetIndex(disk, segment.path(".index"), base_offset)
+        segment._time_index = TimeIndex(disk, segment.path(".timeindex"), base_offset)
+        segment._aborted = []
+        segment.save_indexes()
+        return segment
+
+    def path(self, suffix: str) -> str:
+        return f"{self.folder}/{self.base_offset:020d}{suffix}"
+
+    @property
+    def log(self) -> File:
+        if self._log is None:
+            self._log = self._disk.open(self.path(".log"))
+        return self._log
+
+    @property
+    def offset_index(self) -> OffsetIndex:
+        if self._offset_index is None:
+            self._offset_index = OffsetIndex.load(self._disk, self.path(".index"), self.base_offset)
+        return self._offset_index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        if self._time_index is None:
+            self._time_index = TimeIndex.load(self._disk, self.path(".timeindex"), self.base_offset)
+        return self._time_index
+
+    @property
+    def aborted(self) -> list[AbortedTransaction]:
+        """The transactions whose ABORT marker is in this segment."""
+        if self._aborted is None:
+            path = self.path(".txnindex")
+            self._aborted = []
+            if self._disk.status(path) is not None:
+                data = self._disk.read(path)
+                self._aborted = parse_transaction_index(data, path, base_offset=self.base_offset)
+            self._aborted_saved = len(self._aborted)
+        return self._aborted
+
+    def has_room_for(self, last_offset: int, size_bytes: int) -> bool:
+        """Whether an append still fits by size, by offset and by the indexes."""
+        limit = self.config.segment_index_bytes
+        return (
+            self.size_bytes + size_bytes <= self.config.segment_bytes
+            and last_offset - self.base_offset <= _MAX_RELATIVE_OFFSET
+            and self.offset_index.size_bytes + OFFSET_ENTRY.size <= limit
+            # One entry of the time index is kept free for the last timestamp, at the roll.
+            and self.time_index.size_bytes + 2 * TIME_ENTRY.size <= limit
+        )
+
+    def write(self, appends: Sequence[Append]) -> None:
+        """All of them with one write, or none of them and the file as it was."""
+        self.log.append([append.data for append in appends])
+        for append in appends:
+            self.note(append)
+
+    def note(self, append: Append) -> None:
+        """Take into account what now stands at the segment's end."""
+        if self.first_timestamp is None:
+            self.first_timestamp = append.max_timestamp
+        if append.max_timestamp > self.max_timestamp:
+            self.max_timestamp = append.max_timestamp
+            self.offset_of_max_timestamp = append.offset_of_max_timestamp
+        if self._bytes_since_entry > self.config.index_interval_bytes:
+            self.offset_index.add(append.last_offset, self.size_bytes)
+            self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += len(append.data)
+        self.size_bytes += len(append.data)
+
+    def reset(self) -> None:
+        """Know nothing of the file, so that it can be read from its beginning and noted anew."""
+        self.size_bytes = self._bytes_since_entry = self._aborted_saved = 0
+        self.max_timestamp, self.offset_of_max_timestamp = _NO_TIMESTAMP, self.base_offset
+        self.first_timestamp = None
+        self._offset_index = OffsetIndex(self._disk, self.path(".index"), self.base_offset)
+        self._time_index = TimeIndex(self._disk, self.path(".timeindex"), self.base_offset)
+        self._aborted = []
+        self._disk.remove(self.path(".txnindex"))
+
+    def find(self, offset: int) -> Place | None:
+        """The batch that holds `offset`, or the first one behind it."""
+        indexed, position = self.offset_index.lookup(offset)
+        if position >= self.size_bytes:
+            indexed, position = self.base_offset, 0  # an index that is ahead of the log is no help
+        for place in walk(self.log, position, self.size_bytes):
+            if position and place.base_offset > indexed:
+                cause = f"offset {indexed} is indexed at {position}, there is {place.base_offset}"
+                raise CorruptLog(self.path(".index"), 0, cause)
+            if place.last_offset >= offset:
+                return place
+            position = 0
+        return None
+
+    def find_timestamp(self, timestamp: int, *, from_offset: int) -> tuple[int, int] | None:
+        """(timestamp, offset) of the first record of this time or later, from `from_offset` on."""
+        start = self.find(max(self.time_index.lookup(timestamp), self.base_offset))
+        if start is None:
+            return None
+        for place in walk(self.log, start.position, self.size_bytes):
+            if place.max_timestamp < timestamp or place.last_offset < from_offset:
+                continue
+            for record in read_batch(self.log, place).records():
+                if record.timestamp >= timestamp and record.offset >= from_offset:
+                    return record.timestamp, record.offset
+        return None
+
+    def truncate(self, offset: int) -> None:
+        """Drop every batch from the one that holds `offset` on."""
+        place = self.find(offset)
+        if place is not None:
+            self.log.truncate(place.position)
+            self.size_bytes = place.position
+        self.offset_index.truncate(offset)
+        self.time_index.truncate(offset)
+        del self.aborted[count_below(self.aborted, offset) :]
+        self._bytes_since_entry = 0
+        self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last() or (
+            _NO_TIMESTAMP,
+            self.base_offset,
+        )
+        self._look_behind_last_entry()
+        if not self.size_bytes:
+            self.first_timestamp = None
+
+    def _look_behind_last_entry(self) -> None:
+        """Timestamps of the batches that no entry of the time index covers yet."""
+        _, position = self.offset_index.last()
+        for place in walk(self.log, position, self.size_bytes):
+            if place.max_timestamp > self.max_timestamp:
+                self.max_timestamp = place.max_timestamp
+                self.offset_of_max_timestamp = place.last_offset
+
+    def load_timestamps(self) -> None:
+        """What an opened segment must know before it is appended to or compared by time."""
+        last = self.time_index.last()
+        if last is not None:
+            self.max_timestamp, self.offset_of_max_timestamp = last
+        self._look_behind_last_entry()
+        for place in walk(self.log, 0, self.size_bytes):
+            self.first_timestamp = place.max_timestamp
+            break
+
+    def largest_timestamp(self) -> int:
+        if self.first_timestamp is None and self.size_bytes:
+            self.load_timestamps()
+        return self.max_timestamp
+
+    def save_indexes(self, *, sync: bool = False) -> None:
+        if self._offset_index is not None:
+            self._offset_index.save(sync=sync)
+        if self._time_index is not None:
+            self._time_index.save(sync=sync)
+        self._save_aborted(sync=sync)
+
+    def _save_aborted(self, *, sync: bool) -> None:
+        """Kafka has the file only where a transaction was aborted."""
+        if self._aborted is None or self._aborted_saved == len(self._aborted):
+            return
+        file = self._disk.open(self.path(".txnindex"), create=True)
+        try:
+            file.truncate(min(self._aborted_saved, len(self._aborted)) * ENTRY_BYTES)
+            file.append([entry.encode() for entry in self._aborted[self._aborted_saved :]] or [b""])
+            self._aborted_saved = len(self._aborted)
+            if sync:
+                file.sync()
+        finally:
+            file.close()
+
+    def seal(self) -> None:
+        """No more appends: the last timestamp gets its entry, the indexes get their files."""
+        self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
+        self.save_indexes()
+
+    def flush(self) -> None:
+        self.log.sync()
+        self.save_indexes(sync=True)
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
