@@ -37,7 +37,8 @@ class OffsetIndexCheck:
             self._close_open()
             offset, position = self._entries[self._next]
             if position != stored.position:
-                self._wrong(f"the entry for offset {offset} points into the batch before it ends")
+                what = f"the entry for offset {offset} points to {position}: no batch begins there"
+                self._wrong(what)
             else:
                 self._open = offset
             self._next += 1
@@ -46,6 +47,13 @@ class OffsetIndexCheck:
             if stored.last_offset > self._open:
                 self._wrong(f"no batch ends with offset {self._open}", before=1)
             self._open = None
+
+    def skip(self, stored: StoredBatch) -> None:
+        """A damaged batch: what points to it is as good as it can be."""
+        end = stored.position + stored.size_bytes
+        while self._next < len(self._entries) and self._entries[self._next][1] < end:
+            self._next += 1
+        self._open = None
 
     def finish(self) -> None:
         self._close_open()
@@ -95,6 +103,13 @@ class TimeIndexCheck:
                 self._wrong(f"an offset before {offset} has a larger timestamp, {self._largest}")
             self._next += 1
         self._due = stored.last_offset + 1
+
+    def skip(self, stored: StoredBatch) -> None:
+        while self._next < len(self._entries) and (
+            self._entries[self._next][1] <= stored.last_offset
+        ):
+            self._largest = max(self._largest, self._entries[self._next][0])
+            self._next += 1
 
     def finish(self, *, closed: bool) -> None:
         """`closed` if later segments exist: then the largest timestamp must have its entry."""

@@ -131,6 +131,8 @@ class PartitionCheck:
                 expected = batches.next_offset
                 self._advance(stored.size_bytes)
                 if not batches.check(stored) or stored.batch is None:
+                    offsets.skip(stored)
+                    times.skip(stored)
                     continue
                 batch = stored.batch
                 self._has_gaps |= batch.base_offset > expected

@@ -37,7 +37,7 @@ def test_a_sound_partition_gives_no_findings() -> None:
 
 
 def test_a_wrong_checksum_is_found_and_the_batches_behind_it_are_still_read() -> None:
-    disk = partition(SIX, interval_bytes=10_000)
+    disk = partition(SIX, interval_bytes=10)
     disk.flip_bit(LOG, SIZE + 30)
     disk.flip_bit(LOG, 3 * SIZE + 30)
     assert findings(disk) == [
