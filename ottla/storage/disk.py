@@ -328,7 +328,9 @@ class RealDisk:
         with _Judging(path):
             number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
+                # The first keeps out a second broker of this process too, the second is Java's.
                 fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 os.close(number)
                 raise

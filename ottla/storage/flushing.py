@@ -1,4 +1,4 @@
-"""Makes a log last: what to sync is taken on the loop, synced on a file thread, noted on the loop."""
+"""Makes a log last: begun on the loop, synced on a file thread, noted on the loop."""
 
 from __future__ import annotations
 

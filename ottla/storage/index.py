@@ -10,9 +10,7 @@ from bisect import bisect_left
 from struct import Struct
 
 from ottla.storage.files import CorruptLog, Disk
-
-OFFSET_ENTRY = Struct(">ii")  # offset behind the base, position in the file
-TIME_ENTRY = Struct(">qi")  # timestamp, offset behind the base
+from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
 
 
 class _Entries:

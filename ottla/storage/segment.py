@@ -8,7 +8,8 @@ from typing import NamedTuple
 from ottla.protocol.varint import Buffer
 from ottla.storage.config import LogConfig
 from ottla.storage.files import CorruptLog, Disk, File
-from ottla.storage.index import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
+from ottla.storage.index import OffsetIndex, TimeIndex
+from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
 from ottla.storage.scan import Place, read_batch, walk
 from ottla.storage.transactions import (
     ENTRY_BYTES,
