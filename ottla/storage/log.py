@@ -111,8 +111,8 @@ class Log:
 
     def append(self, view: memoryview, *, leader_epoch: int, now_ms: int) -> Appended:
         """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
-        latest = self.epochs.latest
-        if latest is None or latest.epoch != leader_epoch:
+        entries = self.epochs.entries
+        if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
         incoming = None
         if self._plain:

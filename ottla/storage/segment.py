@@ -55,6 +55,7 @@ class Segment:
         self._aborted: list[AbortedTransaction] | None = None
         self._aborted_saved = 0
         self._bytes_since_entry = 0
+        self._indexes_are_full = False
 
     @classmethod
     def create(
@@ -105,13 +106,10 @@ class Segment:
 
     def has_room_for(self, last_offset: int, size_bytes: int) -> bool:
         """Whether an append still fits by size, by offset and by the indexes."""
-        limit = self.config.segment_index_bytes
         return (
             self.size_bytes + size_bytes <= self.config.segment_bytes
             and last_offset - self.base_offset <= _MAX_RELATIVE_OFFSET
-            and self.offset_index.size_bytes + OFFSET_ENTRY.size <= limit
-            # One entry of the time index is kept free for the last timestamp, at the roll.
-            and self.time_index.size_bytes + 2 * TIME_ENTRY.size <= limit
+            and not self._indexes_are_full
         )
 
     def write(self, appends: Sequence[Append]) -> None:
@@ -131,12 +129,20 @@ class Segment:
             self.offset_index.add(append.last_offset, self.size_bytes)
             self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
             self._bytes_since_entry = 0
-        self._bytes_since_entry += len(append.data)
-        self.size_bytes += len(append.data)
+            limit = self.config.segment_index_bytes
+            # One entry of the time index is kept free for the last timestamp, at the roll.
+            self._indexes_are_full = (
+                self.offset_index.size_bytes + OFFSET_ENTRY.size > limit
+                or self.time_index.size_bytes + 2 * TIME_ENTRY.size > limit
+            )
+        size = len(append.data)
+        self._bytes_since_entry += size
+        self.size_bytes += size
 
     def reset(self) -> None:
         """Know nothing of the file, so that it can be read from its beginning and noted anew."""
         self.size_bytes = self._bytes_since_entry = self._aborted_saved = 0
+        self._indexes_are_full = False
         self.max_timestamp, self.offset_of_max_timestamp = _NO_TIMESTAMP, self.base_offset
         self.first_timestamp = None
         self._offset_index = OffsetIndex(self._disk, self.path(".index"), self.base_offset)
@@ -181,6 +187,7 @@ class Segment:
         self.time_index.truncate(offset)
         del self.aborted[count_below(self.aborted, offset) :]
         self._bytes_since_entry = 0
+        self._indexes_are_full = False
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last() or (
             _NO_TIMESTAMP,
             self.base_offset,
