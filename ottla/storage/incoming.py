@@ -98,7 +98,7 @@ def take_as_it_is(
         or size_bytes > config.max_message_bytes
     ):
         check_client_batch(header, size_bytes, config)
-    patch_batch(view, base_offset=next_offset, leader_epoch=leader_epoch)
+    patch_batch(view, header, base_offset=next_offset, leader_epoch=leader_epoch)
     last_offset = next_offset + delta
     append = _new_tuple(Append, (view, next_offset, last_offset, header[8], last_offset))
     return _new_tuple(Incoming, (append, header, _NO_TIMESTAMP))
@@ -124,7 +124,7 @@ def take(
         log_append_time = now_ms
     if header is not None and config.message_magic == 2:
         data = _rewrite(view, header, codec, config, log_append_time)
-        patch_batch(data, base_offset=next_offset, leader_epoch=leader_epoch)
+        patch_batch(data, read_header(data), base_offset=next_offset, leader_epoch=leader_epoch)
     else:
         data = memoryview(
             bytearray(
