@@ -1,4 +1,4 @@
-"""Appending to and reading from a new partition, beside a bare `os.write` loop of the same bytes."""
+"""Appending to and reading from a new partition, beside bare `os.write`s of the same bytes."""
 
 from __future__ import annotations
 

@@ -303,6 +303,12 @@ class Log:
         self.segments.append(segment)
         return segment
 
+    def move_to(self, folder: str) -> None:
+        """The folder was renamed; open files have followed."""
+        self.folder = folder
+        for segment in self.segments:
+            segment.move_to(folder)
+
     def save_snapshot(self) -> None:
         """The producers' state here, so that recovery need not read the log from its beginning.
 

@@ -74,6 +74,14 @@ class Segment:
         segment.save_indexes()
         return segment
 
+    def move_to(self, folder: str) -> None:
+        """The folder was renamed: the indexes' files are to be found there."""
+        self.folder = folder
+        if self._offset_index is not None:
+            self._offset_index.move_to(self.path(".index"))
+        if self._time_index is not None:
+            self._time_index.move_to(self.path(".timeindex"))
+
     def path(self, suffix: str) -> str:
         return f"{self.folder}/{self.base_offset:020d}{suffix}"
 
