@@ -31,7 +31,7 @@ class CorruptLog(Exception):
 
 
 class Status(NamedTuple):
-    """What a folder listing knows of an entry."""
+    """What a folder listing knows of an entry; a folder's own size counts as 0."""
 
     size_bytes: int
     modified_ms: int
@@ -39,7 +39,10 @@ class Status(NamedTuple):
 
 
 class File(Protocol):
-    """An open file. Positions are always given; nothing is remembered but the size."""
+    """An open file. Positions are always given; nothing is remembered but the size.
+
+    It follows its file through renames, also of the folder; removed, only a pinned one can be used.
+    """
 
     @property
     def path(self) -> str: ...
@@ -55,18 +58,37 @@ class File(Protocol):
     def write(self, position: int, data: Buffer) -> None:
         """Overwrite or extend at `position`, wholly or with an error."""
 
-    def truncate(self, size: int) -> None: ...
+    def truncate(self, size: int) -> None:
+        """Cut, or extend with zeros. Releases reserved blocks."""
 
     def reserve(self, length: int) -> None:
         """Ask for blocks beyond the end without changing the size. May do nothing."""
 
     def sync(self) -> None:
-        """Before this returns a power cut may take what was written. Failure is `DiskFailed`."""
+        """Before this returns a power cut may take what was written. Failure is `DiskFailed`.
+
+        The name of a new file lasts only after `sync_folder`.
+        """
 
     def fileno(self) -> int:
-        """The descriptor for `sendfile`; -1 where there is none."""
+        """The descriptor for `sendfile`; -1 where there is none. True only while pinned."""
 
-    def close(self) -> None: ...
+    def pin(self) -> int:
+        """`fileno`, and it stays open until as many `unpin` came, whoever closes or removes it."""
+
+    def unpin(self) -> None: ...
+
+    def is_cached(self, position: int, length: int) -> bool:
+        """Whether a read would not wait for the disk; True where nobody can tell."""
+
+    def read_ahead(self, position: int, length: int) -> None:
+        """Wait until the range is in memory: for the file threads, never the loop."""
+
+    def start_write_back(self, position: int, length: int) -> None:
+        """Let the disk begin on what was written, so that a later `sync` is short."""
+
+    def close(self) -> None:
+        """Releases reserved blocks. Again is no error."""
 
 
 class Lock(Protocol):
@@ -103,7 +125,7 @@ class Disk(Protocol):
         """No error if it is gone already."""
 
     def remove_folder(self, path: str) -> None:
-        """With all that is in it."""
+        """With all that is in it. No error if it is gone already."""
 
     def sync_folder(self, path: str) -> None:
         """Makes creations, renames and removals in the folder last."""

@@ -23,7 +23,7 @@ _NO_TIMESTAMP = -1
 class Place(NamedTuple):
     """Where a batch is, and what its header says without looking inside.
 
-    Of a compressed batch in an old format only the last offset is known; it stands for the first too.
+    Of a compressed batch in an old format only the last offset is known: it stands for both.
     """
 
     position: int

@@ -126,7 +126,7 @@ class Segment:
         return None
 
     def find_timestamp(self, timestamp: int, *, from_offset: int) -> tuple[int, int] | None:
-        """(timestamp, offset) of the first record of this time or later, at `from_offset` or later."""
+        """(timestamp, offset) of the first record of this time or later, from `from_offset` on."""
         start = self.find(max(self.time_index.lookup(timestamp), self.base_offset))
         if start is None:
             return None

@@ -172,6 +172,11 @@ GOOD = [
     (rules.calls_outside_their_door, "ottla/timing/clock.py", "import time\ntime.monotonic()"),
     (rules.calls_outside_their_door, "ottla/log.py", "def time(): ...\nself.time.time()"),
     (rules.calls_outside_their_door, "tests/test_x.py", "import random\nrandom.Random(7).random()"),
+    (
+        rules.calls_outside_their_door,
+        "ottla/simulation/disk.py",
+        "import random\ndef f(chance: random.Random): ...",
+    ),
     (rules.broad_excepts, "ottla/handlers/dispatch.py", "try:\n  f()\nexcept Exception:\n  pass"),
     (rules.unfiled_todos, "ottla/log.py", "x = 1  # " + "TODO(#12): later\ny = 'TODO'"),
     (rules.iterated_sets, "ottla/log.py", "for x in sorted({1, 2}):\n    y = x in {1, 2}"),

@@ -1,0 +1,195 @@
+"""What a producer sent, judged by the topic's rules and made ready to be written.
+
+Nearly always that is one v2 batch of which only the header is read and patched in place. Everything
+else (old formats, other codecs, LogAppendTime, keys and timestamps to check) takes the long way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.records.batch import (
+    BatchHeader,
+    patch_batch,
+    patch_timestamp,
+    read_header,
+    validate_batch,
+)
+from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.convert import recompress, up_convert
+from ottla.protocol.records.layout import LOG_APPEND_TIME_BIT, MAGIC_AT
+from ottla.protocol.records.record_set import Batch, read_batches
+from ottla.storage.config import FOREVER, LogConfig, TimestampPolicy
+from ottla.storage.segment import Append
+
+_NO_TIMESTAMP = -1
+_CODECS = {
+    "uncompressed": Codec.NONE,
+    "gzip": Codec.GZIP,
+    "snappy": Codec.SNAPPY,
+    "lz4": Codec.LZ4,
+    "zstd": Codec.ZSTD,
+}
+
+
+class Incoming(NamedTuple):
+    """A record set with its offsets assigned; the header if it is one v2 batch."""
+
+    append: Append
+    header: BatchHeader | None
+    log_append_time: int = _NO_TIMESTAMP
+
+
+def takes_batches_as_they_are(config: LogConfig) -> bool:
+    """Whether a v2 batch needs no look at its records: the rule for nearly every topic."""
+    return (
+        config.compression_type == "producer"
+        and config.message_magic == 2
+        and config.timestamp_policy is TimestampPolicy.CREATE_TIME
+        and config.timestamp_before_max_ms == FOREVER
+        and config.timestamp_after_max_ms == FOREVER
+        and not config.compacts
+    )
+
+
+def check_client_batch(header: BatchHeader, size_bytes: int, config: LogConfig) -> None:
+    """What a client may not send, from the header alone."""
+    count = header.record_count
+    if size_bytes > config.max_message_bytes:
+        detail = f"a batch of {size_bytes} bytes, max.message.bytes is {config.max_message_bytes}"
+        raise KafkaError(ErrorCode.MESSAGE_TOO_LARGE, detail)
+    if count <= 0 or header.last_offset_delta != count - 1 or header.base_offset != 0:
+        detail = (
+            f"{count} records from offset {header.base_offset} with a last offset delta of "
+            f"{header.last_offset_delta}"
+        )
+        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
+    if header.is_control:
+        raise KafkaError(ErrorCode.INVALID_RECORD, "only brokers write control batches")
+    if header.attributes & LOG_APPEND_TIME_BIT:
+        raise KafkaError(ErrorCode.INVALID_TIMESTAMP, "only brokers give LogAppendTime")
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        detail = f"producer {header.producer_id} sent the sequence {header.base_sequence}"
+        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
+
+
+def take_as_it_is(
+    view: memoryview, config: LogConfig, *, next_offset: int, leader_epoch: int
+) -> Incoming | None:
+    """The short way: checks and patches one v2 batch. None if it needs the long way."""
+    if len(view) <= MAGIC_AT or view[MAGIC_AT] != 2:
+        return None
+    header = validate_batch(view)
+    if header.size_bytes != len(view):
+        return None
+    check_client_batch(header, len(view), config)
+    patch_batch(view, base_offset=next_offset, leader_epoch=leader_epoch)
+    last_offset = next_offset + header.last_offset_delta
+    append = Append(view, next_offset, last_offset, header.max_timestamp, last_offset)
+    return Incoming(append, header)
+
+
+def take(
+    view: memoryview, config: LogConfig, *, next_offset: int, leader_epoch: int, now_ms: int
+) -> Incoming:
+    """The long way: whatever was sent, in the topic's format, codec and kind of timestamp."""
+    batches = list(read_batches(view))
+    if not batches:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the record set holds no whole batch")
+    if sum(batch.size_bytes for batch in batches) != len(view):
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the last batch is cut off")
+    for batch in batches:
+        _check(batch, config, now_ms=now_ms)
+    header = batches[0].header
+    if header is not None and len(batches) > 1:
+        raise KafkaError(ErrorCode.INVALID_RECORD, f"{len(batches)} batches where one may be")
+    codec = _target_codec(batches, config)
+    log_append_time = None
+    if config.timestamp_policy is TimestampPolicy.LOG_APPEND_TIME:
+        log_append_time = now_ms
+    if header is not None and config.message_magic == 2:
+        data = _rewrite(view, header, codec, config, log_append_time)
+        patch_batch(data, base_offset=next_offset, leader_epoch=leader_epoch)
+    else:
+        data = memoryview(
+            bytearray(
+                up_convert(
+                    view,
+                    to_magic=config.message_magic,
+                    codec=codec,
+                    level=config.compression_level,
+                    base_offset=next_offset,
+                    leader_epoch=leader_epoch,
+                    log_append_time=log_append_time,
+                )
+            )
+        )
+    return _incoming(data, header, config, next_offset, log_append_time)
+
+
+def _incoming(
+    data: memoryview,
+    sent: BatchHeader | None,
+    config: LogConfig,
+    next_offset: int,
+    log_append_time: int | None,
+) -> Incoming:
+    written = list(read_batches(data, check_crc=False))
+    for batch in written:
+        if batch.size_bytes > config.max_message_bytes:
+            detail = f"{batch.size_bytes} bytes, max.message.bytes is {config.max_message_bytes}"
+            raise KafkaError(ErrorCode.MESSAGE_TOO_LARGE, detail)
+    latest = max(written, key=lambda batch: batch.max_timestamp)
+    append = Append(
+        data, next_offset, written[-1].last_offset, latest.max_timestamp, latest.last_offset
+    )
+    header = sent if sent is None else read_header(data)
+    return Incoming(append, header, _NO_TIMESTAMP if log_append_time is None else log_append_time)
+
+
+def _check(batch: Batch, config: LogConfig, *, now_ms: int) -> None:
+    """One batch or old message against the topic's rules, its records included where needed."""
+    if batch.header is not None:
+        check_client_batch(batch.header, batch.size_bytes, config)
+        if config.message_magic < 2 and (
+            batch.header.producer_id >= 0 or batch.header.is_transactional
+        ):
+            detail = "idempotent and transactional records need the message format 0.11 or later"
+            raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, detail)
+    before, after = config.timestamp_before_max_ms, config.timestamp_after_max_ms
+    checks_time = config.timestamp_policy is TimestampPolicy.CREATE_TIME and (
+        before != FOREVER or after != FOREVER
+    )
+    if not checks_time and not config.compacts:
+        return
+    for record in batch.records():
+        if config.compacts and record.key is None:
+            raise KafkaError(
+                ErrorCode.INVALID_RECORD, "a compacted topic takes no record without key"
+            )
+        late_by = record.timestamp - now_ms
+        if checks_time and record.timestamp != _NO_TIMESTAMP and not -before <= late_by <= after:
+            detail = f"timestamp {record.timestamp} is not within {before} ms before {now_ms} "
+            raise KafkaError(ErrorCode.INVALID_TIMESTAMP, f"{detail}and {after} ms after it")
+
+
+def _target_codec(batches: list[Batch], config: LogConfig) -> Codec:
+    if config.compression_type == "producer":
+        return next((batch.codec for batch in batches if batch.codec), Codec.NONE)
+    return _CODECS[config.compression_type]
+
+
+def _rewrite(
+    view: memoryview,
+    header: BatchHeader,
+    codec: Codec,
+    config: LogConfig,
+    log_append_time: int | None,
+) -> memoryview:
+    """The batch in the topic's codec and with its kind of timestamp; in place if it can be."""
+    if codec is not header.codec:
+        view = memoryview(bytearray(recompress(view, codec=codec, level=config.compression_level)))
+    if log_append_time is not None:
+        patch_timestamp(view, max_timestamp=log_append_time, log_append_time=True)
+    return view
