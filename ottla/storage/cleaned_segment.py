@@ -14,13 +14,12 @@ from ottla.protocol.records.layout import MAGIC_AT, NO_TIMESTAMP
 from ottla.protocol.varint import Buffer
 from ottla.storage.files import Disk
 from ottla.storage.index import OffsetIndex, TimeIndex
-from ottla.storage.transaction_trail import AbortedTransaction
+from ottla.storage.names import FileName, Kind, Stage
+from ottla.storage.transactions import AbortedTransaction
 
-CLEANED = ".cleaned"
-_SUFFIXES = (".log", ".index", ".timeindex", ".txnindex")
+_KINDS = (Kind.LOG, Kind.OFFSET_INDEX, Kind.TIME_INDEX, Kind.TRANSACTION_INDEX)
 _V2 = Struct(">q15xi8xq")  # base offset, last offset delta, max timestamp
 _INT64 = Struct(">q")
-_TRANSACTION = Struct(">hqqqq")
 _WRITE_BYTES = 1024 * 1024
 _MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 
@@ -45,12 +44,12 @@ class CleanedSegment:
         self._disk = disk
         self._base_offset = base_offset
         self._interval_bytes = index_interval_bytes
-        self._start = f"{folder}/{base_offset:020d}"
-        for suffix in _SUFFIXES:
-            disk.remove(self._path(suffix))
-        self._file = disk.open(self._path(".log"), create=True)
-        self._index = OffsetIndex(disk, self._path(".index"), base_offset)
-        self._time_index = TimeIndex(disk, self._path(".timeindex"), base_offset)
+        self._folder = folder
+        for kind in _KINDS:
+            disk.remove(self._path(kind))
+        self._file = disk.open(self._path(Kind.LOG), create=True)
+        self._index = OffsetIndex(disk, self._path(Kind.OFFSET_INDEX), base_offset)
+        self._time_index = TimeIndex(disk, self._path(Kind.TIME_INDEX), base_offset)
         self._pieces: list[Buffer] = []
         self._pending_bytes = 0
         self._since_entry_bytes = 0
@@ -58,8 +57,8 @@ class CleanedSegment:
         self._offset_of_max_timestamp = base_offset
         self.size_bytes = 0
 
-    def _path(self, suffix: str) -> str:
-        return f"{self._start}{suffix}{CLEANED}"
+    def _path(self, kind: Kind) -> str:
+        return f"{self._folder}/{FileName(self._base_offset, kind, Stage.CLEANED)}"
 
     def add(self, data: Buffer) -> None:
         """One batch. Entries are as sparse as if it had been appended by a producer."""
@@ -90,7 +89,7 @@ class CleanedSegment:
 
     def _write(self) -> None:
         if self._pieces:
-            self._file.append(self._pieces)
+            self._file.append([b"".join(self._pieces)])
             self._pieces = []
             self._pending_bytes = 0
 
@@ -102,17 +101,17 @@ class CleanedSegment:
         self._add_time()
         self._index.save(sync=True)
         self._time_index.save(sync=True)
-        suffixes = list(_SUFFIXES[:3])
-        if entries := [_TRANSACTION.pack(0, *entry) for entry in aborted]:
-            suffixes.append(".txnindex")
-            file = self._disk.open(self._path(".txnindex"), create=True)
+        kinds = list(_KINDS[:3])
+        if entries := [entry.encode() for entry in aborted]:
+            kinds.append(Kind.TRANSACTION_INDEX)
+            file = self._disk.open(self._path(Kind.TRANSACTION_INDEX), create=True)
             file.append(entries)
             file.sync()
             file.close()
-        for suffix in suffixes:
-            self._disk.set_modified(self._path(suffix), modified_ms)
+        for kind in kinds:
+            self._disk.set_modified(self._path(kind), modified_ms)
         return CleanedFiles(
-            tuple(f"{self._base_offset:020d}{suffix}{CLEANED}" for suffix in suffixes),
+            tuple(str(FileName(self._base_offset, kind, Stage.CLEANED)) for kind in kinds),
             self.size_bytes,
             self._index.size_bytes,
             self._time_index.size_bytes,
@@ -122,5 +121,5 @@ class CleanedSegment:
 
     def discard(self) -> None:
         self._file.close()
-        for suffix in _SUFFIXES:
-            self._disk.remove(self._path(suffix))
+        for kind in _KINDS:
+            self._disk.remove(self._path(kind))

@@ -16,6 +16,7 @@ from ottla.storage.cleaned_segment import CleanedFiles, CleanedSegment
 from ottla.storage.cleaning_plan import CleaningPlan, group_segments
 from ottla.storage.compaction import BatchFilter, MapBuilder
 from ottla.storage.files import CorruptLog, Disk, File
+from ottla.storage.names import FileName, Kind
 from ottla.storage.offset_map import OffsetMap
 from ottla.storage.retention import SegmentFacts
 from ottla.storage.transaction_trail import TransactionTrail
@@ -166,7 +167,7 @@ class _Work:
         )
 
     def _batches(self, segment: SegmentFacts) -> Iterator[tuple[str, int, Batch]]:
-        path = f"{self._folder}/{segment.base_offset:020d}.log"
+        path = f"{self._folder}/{FileName(segment.base_offset, Kind.LOG)}"
         file = self._disk.open(path, writable=False)
         try:
             for position, batches, size_bytes in _chunks(

@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from ottla.storage.config import FOREVER, LogConfig
 from ottla.storage.retention import SegmentFacts
-from ottla.storage.transaction_trail import AbortedTransaction, ActiveProducer
+from ottla.storage.transaction_trail import ActiveProducer
+from ottla.storage.transactions import AbortedTransaction
 
 _MAX_OFFSET_SPAN = 0x7FFF_FFFF
 # A map for so many bytes of log has room for every key, unless they are tiny or well compressed;

@@ -19,7 +19,7 @@ from ottla.storage.offset_map import OffsetMap
 from ottla.storage.rebuilt_batch import emptied, rebuilt, rebuilt_messages
 from ottla.storage.record_spans import RecordSpan, read_spans
 from ottla.storage.transaction_trail import ActiveProducer, TransactionTrail
-from ottla.storage.verdict import Fate, Verdict
+from ottla.storage.verdict import RecordFate, Verdict
 
 # An attribute of an enum costs more to reach than all else that is done for most records.
 _LATEST = Verdict.KEPT_LATEST
@@ -97,7 +97,7 @@ class BatchFilter:
         active_producers: Iterable[ActiveProducer],
         now_ms: int,
         delete_retention_ms: int,
-        explain: Callable[[Fate], None] | None = None,
+        explain: Callable[[RecordFate], None] | None = None,
     ) -> None:
         self._map = offset_map
         self._trail = trail
@@ -118,7 +118,7 @@ class BatchFilter:
         if self._trail.meet_data(header):
             if self._explain is not None:
                 for record in batch.records():
-                    self._explain(Fate(record.offset, record.key, Verdict.DROPPED_ABORTED))
+                    self._explain(RecordFate(record.offset, record.key, Verdict.DROPPED_ABORTED))
             return self._without_records(header)
         payload, spans = _read_spans(batch, header)
         horizon_ms = header.delete_horizon_ms
@@ -166,7 +166,7 @@ class BatchFilter:
                 data = rebuilt(header, payload, spans, delete_horizon_ms=horizon_ms)
         if self._explain is not None:
             detail = None if verdict is Verdict.KEPT_MARKER else horizon_ms
-            self._explain(Fate(header.last_offset, None, verdict, detail))
+            self._explain(RecordFate(header.last_offset, None, verdict, detail))
         if verdict is Verdict.DROPPED_MARKER:
             return self._without_records(header)
         return Outcome(data, header.record_count, header.record_count)
@@ -207,7 +207,7 @@ class BatchFilter:
                 kept.append(span)
                 keeps_tombstones = keeps_tombstones or span[6]
             if explain is not None:
-                explain(Fate(offset, span[5], verdict, detail))
+                explain(RecordFate(offset, span[5], verdict, detail))
         return kept, keeps_tombstones
 
     def _judge_tombstone(self, horizon_ms: int | None, magic: int) -> tuple[Verdict, int | None]:

@@ -11,15 +11,7 @@ from typing import NamedTuple
 
 from ottla.protocol.records.batch import BatchHeader
 from ottla.protocol.records.control import ControlType
-
-
-class AbortedTransaction(NamedTuple):
-    """An entry of the transaction index; `last_offset` is its marker's."""
-
-    producer_id: int
-    first_offset: int
-    last_offset: int
-    last_stable_offset: int
+from ottla.storage.transactions import AbortedTransaction
 
 
 class ActiveProducer(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Verdict(Enum):
-    """What happens to a record. Some need a number to be told whole: it is in `Fate.detail`."""
+    """What happens to a record. The offset or time that some speak of is in `RecordFate.detail`."""
 
     KEPT_LATEST = "it is the latest of its key"
     KEPT_TOMBSTONE = "it deletes its key, and stays until the time"
@@ -26,7 +26,7 @@ class Verdict(Enum):
         self.keeps = self.name.startswith("KEPT")
 
 
-class Fate(NamedTuple):
+class RecordFate(NamedTuple):
     """One record and what becomes of it; the detail is an offset, a time in ms, or nothing."""
 
     offset: int

@@ -1,0 +1,1 @@
+"""The log's rules and files, without a real disk."""
