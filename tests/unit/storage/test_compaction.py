@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from ottla.protocol.records.control import ControlType
 from tests.unit.storage.compacted_log import (
     RETENTION_MS,
     TINY,
