@@ -13,7 +13,7 @@ from typing import Any
 
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.layout import ArrayOf, Slot, default_of, layout_of, null_marker
-from ottla.protocol.primitives import RECORDS, STRING, Fixed, Sized, Varying
+from ottla.protocol.primitives import LONGEST_STRING, RECORDS, STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import Message, Struct
 from ottla.protocol.varint import (
     read_uvarint,
@@ -89,7 +89,7 @@ class PlainReader:
         try:
             value, self.pos = _READ_VARYING[name](self._buf[: self._end], self.pos)
         except IndexError:
-            raise self._fail(path, f"the bytes end inside a {name}", self.pos) from None
+            raise self._fail(path, f"the bytes end inside the {name}", self.pos) from None
         except ValueError as error:
             raise self._fail(path, str(error), self.pos) from None
         return value
@@ -175,6 +175,8 @@ class PlainReader:
         if length == -1:
             return None
         at = self.pos
+        if kind is STRING and length > LONGEST_STRING:
+            raise self._fail(path, f"a string of {length} bytes is too long", at)
         content = self._take(length, path, f"{kind.name} of length {length}")
         if kind is RECORDS:
             return memoryview(content)
@@ -249,12 +251,17 @@ class PlainWriter:
             raise self._fail(path, "null is not allowed here")
         try:
             if isinstance(kind, Fixed):
+                if kind.name == "uuid" and len(value) != kind.size:
+                    raise self._fail(path, f"a uuid has {kind.size} bytes, not {len(value)}")
                 return Packing(">" + kind.code).pack(value)
             if isinstance(kind, Varying):
                 return _WRITE_VARYING[kind.name](value)
             if isinstance(kind, Sized):
                 content = value.encode() if kind is STRING and value is not None else value
-                return self._length(slot, kind.length_code, content) + bytes(content or b"")
+                if kind is STRING and content is not None and len(content) > LONGEST_STRING:
+                    raise self._fail(path, f"a string of {len(content)} bytes is too long")
+                data = b"" if content is None else bytes(memoryview(content))
+                return self._length(slot, kind.length_code, content) + data
             if isinstance(kind, ArrayOf):
                 return self._array(kind, slot, value, path)
             if value is None:

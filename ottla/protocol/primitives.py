@@ -41,6 +41,9 @@ UNSIGNED_VARINT = Varying("unsigned varint")
 
 ZERO_UUID = bytes(16)
 
+# In every form: Kafka refuses a longer one even where its length is a varint.
+LONGEST_STRING = 0x7FFF
+
 Int8 = Annotated[int, Fixed("int8", "b", 1, 0)]
 Int16 = Annotated[int, Fixed("int16", "h", 2, 0)]
 Int32 = Annotated[int, Fixed("int32", "i", 4, 0)]

@@ -22,7 +22,7 @@ from ottla.protocol.layout import (
     null_marker,
 )
 from ottla.protocol.packings import Packings
-from ottla.protocol.primitives import RECORDS, STRING, Fixed, Sized, Varying
+from ottla.protocol.primitives import LONGEST_STRING, RECORDS, STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
 from ottla.protocol.varint import (
     continue_uvarint,
@@ -174,12 +174,13 @@ class _Source:
 
     def _sized(self, kind: Sized, slot: Slot, target: str) -> None:
         self._length(slot, kind.length_code)
-        content = "buf[pos:stop]"
+        content, there = "buf[pos:stop]", "n >= 0"
         if kind is STRING:
             content += ".decode()"
+            there = f"0 <= n <= {LONGEST_STRING}" if slot.compact else there
         elif kind is RECORDS:
             content = f"{self._name(memoryview)}(buf)[pos:stop]"
-        with _Choice(self, slot, target, "n >= 0", "n == -1"):
+        with _Choice(self, slot, target, there, "n == -1"):
             self.line("stop = pos + n")
             self.line(f"{target} = {content}")
             self.line("pos = stop")

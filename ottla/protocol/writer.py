@@ -21,7 +21,7 @@ from ottla.protocol.layout import (
     null_marker,
 )
 from ottla.protocol.packings import Packings
-from ottla.protocol.primitives import STRING, Fixed, Sized, Varying
+from ottla.protocol.primitives import LONGEST_STRING, STRING, ZERO_UUID, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
 from ottla.protocol.varint import write_uvarint, write_varint, write_varlong
 
@@ -77,6 +77,7 @@ class _Source:
         self._run: list[_Waiting] = []
         self._names: dict[str, Any] = {
             "Unwritable": Unwritable,
+            "view": memoryview,
             "write_uvarint": write_uvarint,
             "write_tags": _write_tags,
         }
@@ -102,7 +103,8 @@ class _Source:
     def value(self, slot: Slot, source: str) -> None:
         kind = slot.kind
         if isinstance(kind, Fixed):
-            self._run.append(_Waiting(kind.code, source))
+            whole = source if is_number(kind) else f"{self._name(_whole_uuid)}({source})"
+            self._run.append(_Waiting(kind.code, whole))
         elif isinstance(kind, Varying):
             self.flush()
             self.line(f"add({self._name(_WRITE_VARYING[kind.name])}({source}))")
@@ -171,14 +173,16 @@ class _Source:
         self.line(f"else: {before}add(write_uvarint(n))")
 
     def _sized(self, kind: Sized, slot: Slot, source: str) -> None:
-        content = f"{source}.encode()" if kind is STRING else source
+        # A view of what has no bytes fails here; as a piece it would fail only when all are joined.
+        encoded = "s = s.encode(); n = len(s)" if kind is STRING else "n = view(s).nbytes"
+        self.line(f"s = {source}")
         if slot.nullable:
-            self.line(f"s = {source}")
             self.line("if s is None: n = -1; s = b''")
-            self.line("else: s = s.encode(); n = len(s)" if kind is STRING else "else: n = len(s)")
+            self.line(f"else: {encoded}")
         else:
-            self.line(f"s = {content}")
-            self.line("n = len(s)")
+            self.line(encoded)
+        if kind is STRING and slot.compact:
+            self.line(f"if n > {LONGEST_STRING}: raise Unwritable")
         self._length(slot, kind.length_code)
         self.line("if s: add(s)")
 
@@ -226,6 +230,13 @@ class _Source:
             self._indent -= 1
         else:
             self.struct(variable, kind)
+
+
+def _whole_uuid(uuid: bytes) -> bytes:
+    """`struct` would fill up a short one and cut off a long one, silently."""
+    if len(uuid) != len(ZERO_UUID):
+        raise Unwritable
+    return uuid
 
 
 def _test(slot: Slot) -> Callable[[Struct], bool]:

@@ -1,42 +1,53 @@
 """The segments of a partition as one sequence of offsets.
 
-Appends of one tick are queued and written together by `commit`: all of them or none. Everything that
-an append changes is provisional until then. Time comes with each call; threads and processes stay
-outside, and get what they need as values.
+Appends of one tick are queued and written together by `commit`: all of them or none. Everything
+that an append changes is provisional until then. Time comes with each call. What cuts the log is in
+`cutting.py`, what opens it in `recovery.py`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
-from ottla.protocol.records.batch import BatchHeader
+from ottla.protocol.records.control import ControlType, build_end_transaction
+from ottla.protocol.records.record_set import Batch, read_batches
+from ottla.storage.checkpoints import format_leader_epochs
 from ottla.storage.config import LogConfig
 from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import Disk, File
 from ottla.storage.incoming import Incoming, take, take_as_it_is, takes_batches_as_they_are
 from ottla.storage.producers import ProducerStates
+from ottla.storage.replay import replay_batch
 from ottla.storage.segment import Append, Segment
+from ottla.storage.snapshots import encode_snapshot
+from ottla.storage.transactions import AbortedTransaction, aborted_in
 
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
+EPOCHS_FILE = "leader-epoch-checkpoint"
 
 
 class AppendGroup:
     """The appends that share one write, and why it failed, if it did."""
 
-    __slots__ = ("appends", "error", "next_offset", "size_bytes")
+    __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes")
 
     def __init__(self, next_offset: int) -> None:
         self.appends: list[Append] = []
+        self.aborted: list[AbortedTransaction] = []
         self.size_bytes = 0
         self.next_offset = next_offset  # where the log ends if the write fails
         self.error: Exception | None = None
 
 
 class Appended(NamedTuple):
-    """What an append was given. It counts once its group is written; no group: it was a duplicate."""
+    """The offsets that an append got. They count once its group is written.
+
+    Without a group it was a duplicate of something that has long been written.
+    """
 
     first_offset: int
     last_offset: int
@@ -74,6 +85,7 @@ class Log:
         jitter: Callable[[int], int] = lambda most_ms: 0,
     ) -> None:
         assert segments, f"{folder}: a log has at least one segment"
+        self.disk = disk
         self.folder = folder
         self.config = config
         self.segments = segments
@@ -83,17 +95,24 @@ class Log:
         self.high_watermark = log_start_offset
         self.producers = producers
         self.epochs = epochs
-        self._disk = disk
         self._jitter = jitter
         self._jitter_ms = jitter(config.segment_jitter_ms)
         self._plain = takes_batches_as_they_are(config)
         self._group: AppendGroup | None = None
 
-    # Append
+    @property
+    def active(self) -> Segment:
+        return self.segments[-1]
+
+    @property
+    def size_bytes(self) -> int:
+        queued = self._group.size_bytes if self._group else 0
+        return sum(segment.size_bytes for segment in self.segments) + queued
 
     def append(self, view: memoryview, *, leader_epoch: int, now_ms: int) -> Appended:
-        """Queue what a producer sent, its offsets assigned. `view` must stay as it is until `commit`."""
-        if self.epochs.latest_epoch != leader_epoch:
+        """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
+        latest = self.epochs.latest
+        if latest is None or latest.epoch != leader_epoch:
             self.start_epoch(leader_epoch)
         incoming = None
         if self._plain:
@@ -115,32 +134,88 @@ class Log:
         if header is None or header.producer_id < 0:
             group = self._make_room(append, now_ms)
         else:
-            header = header._replace(base_offset=append.first_offset)
             duplicate = self.producers.check(header, from_client=True)
             if duplicate is not None:
+                first_offset, last_offset, timestamp = duplicate
+                queued = self._group is not None and first_offset >= self._group.next_offset
                 return Appended(
-                    duplicate.first_offset, duplicate.last_offset, duplicate.timestamp, None
+                    first_offset, last_offset, timestamp, self._group if queued else None
                 )
             group = self._make_room(append, now_ms)
-            self.producers.append(header)
+            self.producers.append(
+                header, base_offset=append.first_offset, max_timestamp=append.max_timestamp
+            )
         self._queue(group, append)
         return Appended(append.first_offset, append.last_offset, log_append_time, group)
 
-    def append_as_follower(
-        self, append: Append, headers: Sequence[BatchHeader], *, now_ms: int
-    ) -> AppendGroup:
-        """Queue what a leader sent, its offsets as they are."""
+    def append_marker(
+        self,
+        control_type: ControlType,
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int,
+        leader_epoch: int,
+        now_ms: int,
+    ) -> Appended:
+        """Queue the end of a producer's transaction, as the coordinator asked for."""
+        self.producers.check_marker(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+        )
+        offset = self.next_offset
+        data = build_end_transaction(
+            control_type,
+            offset=offset,
+            timestamp=now_ms,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+            leader_epoch=leader_epoch,
+        )
+        append = Append(data, offset, offset, now_ms, offset)
+        group = self._make_room(append, now_ms)
+        self._replay(group, next(read_batches(data, check_crc=False)))
+        self._queue(group, append)
+        return Appended(offset, offset, -1, group)
+
+    def append_as_follower(self, data: memoryview, *, now_ms: int) -> AppendGroup | None:
+        """Queue whole batches as the leader has them, their offsets kept."""
+        batches = list(read_batches(data))
+        if not batches:
+            return None
+        size = batches[-1].position + batches[-1].size_bytes
+        latest = max(batches, key=lambda batch: batch.max_timestamp)
+        append = Append(
+            data[:size],
+            batches[0].base_offset,
+            batches[-1].last_offset,
+            latest.max_timestamp,
+            latest.last_offset,
+        )
         if append.first_offset < self.next_offset:
-            detail = f"offset {append.first_offset} after {self.next_offset - 1} in {self.folder}"
+            detail = f"{self.folder}: offset {append.first_offset} after {self.next_offset - 1}"
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
         group = self._make_room(append, now_ms)
-        for header in headers:
-            if header.partition_leader_epoch > self.epochs.latest_epoch:
-                self.epochs.assign(header.partition_leader_epoch, header.base_offset)
-            if header.producer_id >= 0:
-                self.producers.append(header)
+        for batch in batches:
+            self._follow_epoch(batch)
+            self._replay(group, batch)
         self._queue(group, append)
         return group
+
+    def _follow_epoch(self, batch: Batch) -> None:
+        header, latest = batch.header, self.epochs.latest
+        if header is None or header.partition_leader_epoch < 0:
+            return
+        if latest is None or header.partition_leader_epoch > latest.epoch:
+            self.epochs.assign(header.partition_leader_epoch, start_offset=header.base_offset)
+            self.save_epochs()
+
+    def _replay(self, group: AppendGroup, batch: Batch) -> None:
+        completed = replay_batch(self.producers, batch, self.folder)
+        if completed is not None and completed.is_aborted:
+            group.aborted.append(AbortedTransaction.of(completed))
 
     def _queue(self, group: AppendGroup, append: Append) -> None:
         group.appends.append(append)
@@ -150,19 +225,34 @@ class Log:
     def _make_room(self, append: Append, now_ms: int) -> AppendGroup:
         """The group to put it in, after a commit or a roll where one is due."""
         group = self._group
-        if group is not None and group.size_bytes + len(append.data) > _MAX_GROUP_BYTES:
-            self.commit()
-            group = None
-        if self._must_roll(append, group.size_bytes if group else 0, now_ms):
+        queued_bytes = group.size_bytes if group else 0
+        if self._must_roll(append, queued_bytes, now_ms):
             self.roll(now_ms=now_ms)
-            group = None
+            group = self._group
+        elif queued_bytes + len(append.data) > _MAX_GROUP_BYTES:
+            self.commit()
+            group = self._group
         if group is None:
             group = self._group = AppendGroup(self.next_offset)
             self.producers.begin()
         return group
 
+    def _must_roll(self, append: Append, queued_bytes: int, now_ms: int) -> bool:
+        segment, config = self.active, self.config
+        size = segment.size_bytes + queued_bytes
+        if not segment.has_room_for(append.last_offset, queued_bytes + len(append.data)):
+            return size > 0 or append.last_offset - segment.base_offset > 0x7FFF_FFFF
+        if not size:
+            return False
+        first = segment.first_timestamp
+        if first is not None and first >= 0 and append.max_timestamp >= 0:
+            age_ms = append.max_timestamp - first
+        else:
+            age_ms = now_ms - segment.created_ms
+        return age_ms > config.segment_ms - self._jitter_ms
+
     def commit(self) -> None:
-        """Write the queued appends. If that fails, nothing of them has happened."""
+        """Write the queued appends. If that fails nothing of them has happened, and it raises."""
         group, self._group = self._group, None
         if group is None:
             return
@@ -172,5 +262,123 @@ class Log:
             group.error = error
             self.next_offset = group.next_offset
             self.producers.rollback()
+            self.epochs.truncate_from_end(self.next_offset)
             raise
         self.producers.commit()
+        self.active.aborted.extend(group.aborted)
+
+    def _settle(self) -> None:
+        """Commit before a read. Whoever queued what cannot be written learns it from its group."""
+        if self._group is not None:
+            with suppress(OSError):
+                self.commit()
+
+    def start_epoch(self, leader_epoch: int) -> None:
+        """What is appended from now on is this leader's."""
+        if self.epochs.assign(leader_epoch, start_offset=self.next_offset):
+            self.save_epochs()
+
+    def save_epochs(self) -> None:
+        data = format_leader_epochs(self.epochs.entries)
+        self.disk.replace(f"{self.folder}/{EPOCHS_FILE}", data)
+
+    def roll(self, *, now_ms: int) -> Segment:
+        """Close the active segment and start the next one where the log ends."""
+        self.commit()
+        if not self.active.size_bytes and self.active.base_offset == self.next_offset:
+            return self.active
+        self.active.seal()
+        self.save_snapshot()
+        segment = Segment.create(
+            self.disk, self.folder, self.next_offset, self.config, now_ms=now_ms
+        )
+        self.segments.append(segment)
+        self._jitter_ms = self._jitter(self.config.segment_jitter_ms)
+        return segment
+
+    def save_snapshot(self) -> None:
+        """The producers' state here, so that recovery need not read the log from its beginning.
+
+        Not synced: a torn one fails its checksum, and the one before it is taken.
+        """
+        path = f"{self.folder}/{self.next_offset:020d}.snapshot"
+        file = self.disk.open(path, create=True)
+        try:
+            file.truncate(0)
+            file.append([encode_snapshot(self.producers.active_producers())])
+        finally:
+            file.close()
+
+    def read(
+        self, offset: int, *, max_bytes: int, up_to: int, min_one_batch: bool = True
+    ) -> Slice | None:
+        """Batches from the one that holds `offset`, below the offset `up_to`; None if none.
+
+        The bytes may end inside a batch, but never inside the first, however large it is.
+        """
+        self._settle()
+        if not self.log_start_offset <= offset <= self.next_offset:
+            detail = f"{offset} is not in {self.log_start_offset} to {self.next_offset}"
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
+        if offset >= up_to:
+            return None
+        number = self._segment_number(offset)
+        for following, segment in enumerate(self.segments[number:], number + 1):
+            place = segment.find(offset)
+            if place is None:
+                continue  # compaction left nothing from here to the segment's end
+            end = segment.size_bytes
+            last = following == len(self.segments)
+            if up_to < (self.next_offset if last else self.segments[following].base_offset):
+                beyond = segment.find(up_to)
+                end = beyond.position if beyond else end
+            available = end - place.position
+            if available <= 0:
+                return None
+            length = min(max_bytes, available)
+            if min_one_batch:
+                length = max(length, min(place.size_bytes, available))
+            return Slice(segment.log, place.position, length, place.base_offset)
+        return None
+
+    def aborted_transactions(self, found: Slice, offset: int) -> list[AbortedTransaction]:
+        """What a read_committed consumer must skip in what `read` found at `offset`."""
+        number = self._segment_number(found.first_offset)
+        bound = self.segments[number].offset_index.first_from(found.position + found.length)
+        if bound is None:
+            following = self.segments[number + 1 : number + 2]
+            bound = following[0].base_offset if following else self.next_offset
+        result: list[AbortedTransaction] = []
+        for segment in self.segments[number:]:
+            entries, complete = aborted_in(segment.aborted, fetch_offset=offset, upper_bound=bound)
+            result += entries
+            if complete:
+                break
+        return result
+
+    def find_timestamp(self, timestamp: int) -> tuple[int, int] | None:
+        """(timestamp, offset) of the first record of this time or later."""
+        self._settle()
+        for segment in self.segments:
+            if segment.largest_timestamp() >= timestamp:
+                found = segment.find_timestamp(timestamp, from_offset=self.log_start_offset)
+                if found is not None:
+                    return found
+        return None
+
+    def _segment_number(self, offset: int) -> int:
+        return max(0, bisect_right(self.segments, offset, key=_base_offset) - 1)
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self.producers.last_stable_offset(
+            self.high_watermark, log_start_offset=self.log_start_offset
+        )
+
+    def advance_high_watermark(self, offset: int) -> None:
+        self.high_watermark = min(max(offset, self.log_start_offset), self.next_offset)
+        self.producers.on_high_watermark_updated(self.high_watermark)
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset

@@ -10,6 +10,12 @@ from ottla.storage.config import LogConfig
 from ottla.storage.files import CorruptLog, Disk, File
 from ottla.storage.index import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
 from ottla.storage.scan import Place, read_batch, walk
+from ottla.storage.transactions import (
+    ENTRY_BYTES,
+    AbortedTransaction,
+    count_below,
+    parse_transaction_index,
+)
 
 _NO_TIMESTAMP = -1
 _MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
@@ -45,6 +51,8 @@ class Segment:
         self._log: File | None = None
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
+        self._aborted: list[AbortedTransaction] | None = None
+        self._aborted_saved = 0
         self._bytes_since_entry = 0
 
     @classmethod
@@ -57,6 +65,7 @@ class Segment:
         segment._log.truncate(0)
         segment._offset_index = OffsetIndex(disk, segment.path(".index"), base_offset)
         segment._time_index = TimeIndex(disk, segment.path(".timeindex"), base_offset)
+        segment._aborted = []
         segment.save_indexes()
         return segment
 
@@ -81,6 +90,18 @@ class Segment:
             self._time_index = TimeIndex.load(self._disk, self.path(".timeindex"), self.base_offset)
         return self._time_index
 
+    @property
+    def aborted(self) -> list[AbortedTransaction]:
+        """The transactions whose ABORT marker is in this segment."""
+        if self._aborted is None:
+            path = self.path(".txnindex")
+            self._aborted = []
+            if self._disk.status(path) is not None:
+                data = self._disk.read(path)
+                self._aborted = parse_transaction_index(data, path, base_offset=self.base_offset)
+            self._aborted_saved = len(self._aborted)
+        return self._aborted
+
     def has_room_for(self, last_offset: int, size_bytes: int) -> bool:
         """Whether an append still fits by size, by offset and by the indexes."""
         limit = self.config.segment_index_bytes
@@ -96,20 +117,31 @@ class Segment:
         """All of them with one write, or none of them and the file as it was."""
         self.log.append([append.data for append in appends])
         for append in appends:
-            self._note(append, self.size_bytes)
-            self.size_bytes += len(append.data)
+            self.note(append)
 
-    def _note(self, append: Append, position: int) -> None:
+    def note(self, append: Append) -> None:
+        """Take into account what now stands at the segment's end."""
         if self.first_timestamp is None:
             self.first_timestamp = append.max_timestamp
         if append.max_timestamp > self.max_timestamp:
             self.max_timestamp = append.max_timestamp
             self.offset_of_max_timestamp = append.offset_of_max_timestamp
         if self._bytes_since_entry > self.config.index_interval_bytes:
-            self.offset_index.add(append.last_offset, position)
+            self.offset_index.add(append.last_offset, self.size_bytes)
             self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
             self._bytes_since_entry = 0
         self._bytes_since_entry += len(append.data)
+        self.size_bytes += len(append.data)
+
+    def reset(self) -> None:
+        """Know nothing of the file, so that it can be read from its beginning and noted anew."""
+        self.size_bytes = self._bytes_since_entry = self._aborted_saved = 0
+        self.max_timestamp, self.offset_of_max_timestamp = _NO_TIMESTAMP, self.base_offset
+        self.first_timestamp = None
+        self._offset_index = OffsetIndex(self._disk, self.path(".index"), self.base_offset)
+        self._time_index = TimeIndex(self._disk, self.path(".timeindex"), self.base_offset)
+        self._aborted = []
+        self._disk.remove(self.path(".txnindex"))
 
     def find(self, offset: int) -> Place | None:
         """The batch that holds `offset`, or the first one behind it."""
@@ -146,6 +178,7 @@ class Segment:
             self.size_bytes = place.position
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)
+        del self.aborted[count_below(self.aborted, offset) :]
         self._bytes_since_entry = 0
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last() or (
             _NO_TIMESTAMP,
@@ -173,11 +206,31 @@ class Segment:
             self.first_timestamp = place.max_timestamp
             break
 
+    def largest_timestamp(self) -> int:
+        if self.first_timestamp is None and self.size_bytes:
+            self.load_timestamps()
+        return self.max_timestamp
+
     def save_indexes(self, *, sync: bool = False) -> None:
         if self._offset_index is not None:
             self._offset_index.save(sync=sync)
         if self._time_index is not None:
             self._time_index.save(sync=sync)
+        self._save_aborted(sync=sync)
+
+    def _save_aborted(self, *, sync: bool) -> None:
+        """Kafka has the file only where a transaction was aborted."""
+        if self._aborted is None or self._aborted_saved == len(self._aborted):
+            return
+        file = self._disk.open(self.path(".txnindex"), create=True)
+        try:
+            file.truncate(min(self._aborted_saved, len(self._aborted)) * ENTRY_BYTES)
+            file.append([entry.encode() for entry in self._aborted[self._aborted_saved :]] or [b""])
+            self._aborted_saved = len(self._aborted)
+            if sync:
+                file.sync()
+        finally:
+            file.close()
 
     def seal(self) -> None:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""

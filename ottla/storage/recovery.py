@@ -1,0 +1,196 @@
+"""Opens a partition's log: finishes or undoes what a crash interrupted, and checks what it must.
+
+After a clean stop names and sizes are trusted. After a crash every batch from the recovery point on
+is checked, the log is cut at the first bad byte, and indexes and producer state are made anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ottla.storage.check import check_segment
+from ottla.storage.checkpoints import parse_leader_epochs
+from ottla.storage.config import LogConfig
+from ottla.storage.epochs import LeaderEpochs
+from ottla.storage.files import CorruptLog, Disk
+from ottla.storage.leftovers import list_files, remove_segment_files, tidy_up
+from ottla.storage.log import EPOCHS_FILE, Log
+from ottla.storage.names import FileName, Kind
+from ottla.storage.producers import ProducerStates
+from ottla.storage.replay import replay_batch
+from ottla.storage.scan import read_batch, walk
+from ottla.storage.segment import Segment
+from ottla.storage.snapshots import parse_snapshot
+from ottla.storage.transactions import AbortedTransaction
+
+log_ = logging.getLogger(__name__)
+
+
+class Found(NamedTuple):
+    """What a log directory knew of a partition when it was last closed, or last saved."""
+
+    was_clean: bool
+    recovery_point: int = 0
+    log_start_offset: int = 0
+
+
+def open_log(
+    disk: Disk,
+    folder: str,
+    config: LogConfig,
+    found: Found,
+    *,
+    now_ms: int,
+    jitter: Callable[[int], int] = lambda most_ms: 0,
+    on_progress: Callable[[int], None] = lambda size_bytes: None,
+) -> Log:
+    """The log in `folder`, which is made if it is not there."""
+    disk.make_folder(folder)
+    files = tidy_up(disk, folder)
+    segments = [
+        _open_segment(disk, folder, file.offset, config) for file in files if file.kind is Kind.LOG
+    ]
+    if not segments:
+        segments = [Segment.create(disk, folder, found.log_start_offset, config, now_ms=now_ms)]
+    log = Log(
+        disk,
+        folder,
+        config,
+        segments=segments,
+        next_offset=0,
+        log_start_offset=max(found.log_start_offset, segments[0].base_offset),
+        recovery_point=found.recovery_point,
+        producers=ProducerStates(),
+        epochs=_load_epochs(disk, folder),
+        jitter=jitter,
+    )
+    first_checked = _check(log, found, files, on_progress)
+    log.next_offset = max(_end_offset(log.active), log.log_start_offset)
+    if found.was_clean and first_checked is None:
+        log.recovery_point = log.next_offset
+    log.recovery_point = min(log.recovery_point, log.next_offset)
+    cut_end = log.epochs.truncate_from_end(log.next_offset)
+    if log.epochs.truncate_from_start(log.log_start_offset) or cut_end:
+        log.save_epochs()
+    rebuild_producers(log, first_checked=first_checked)
+    log.active.load_timestamps()
+    log.active.created_ms = now_ms
+    return log
+
+
+def _open_segment(disk: Disk, folder: str, base_offset: int, config: LogConfig) -> Segment:
+    segment = Segment(disk, folder, base_offset, config)
+    segment.size_bytes = segment.log.size()
+    return segment
+
+
+def _check(
+    log: Log, found: Found, files: list[FileName], on_progress: Callable[[int], None]
+) -> int | None:
+    """Check what cannot be trusted; returns the base offset of the first segment checked."""
+    names = {str(file) for file in files}
+    first_checked = None
+    for number, segment in enumerate(log.segments):
+        following = log.segments[number + 1 : number + 2]
+        next_base = following[0].base_offset if following else None
+        covered = next_base is not None and next_base <= found.recovery_point
+        if (found.was_clean or covered) and _has_sound_indexes(segment, names):
+            continue
+        if first_checked is None:
+            first_checked = segment.base_offset
+        wrong = check_segment(segment, next_base=next_base, on_progress=on_progress)
+        if wrong is not None:
+            log_.warning("%s; the log is cut there", wrong)
+            _cut(log, number)
+            segment.save_indexes()
+            break
+        segment.seal()
+    return first_checked
+
+
+def _has_sound_indexes(segment: Segment, names: set[str]) -> bool:
+    for kind in (Kind.OFFSET_INDEX, Kind.TIME_INDEX):
+        if str(FileName(segment.base_offset, kind)) not in names:
+            return False
+    try:
+        return segment.offset_index.last()[1] <= segment.size_bytes and len(segment.time_index) >= 0
+    except CorruptLog as error:
+        log_.warning("%s; the indexes are made anew", error)
+        return False
+
+
+def _cut(log: Log, number: int) -> None:
+    """Cut the segment where it is wrong; what came after cannot follow on it any more."""
+    for segment in reversed(log.segments[number + 1 :]):
+        segment.close()
+        remove_segment_files(log.disk, segment)
+    del log.segments[number + 1 :]
+    log.active.log.truncate(log.active.size_bytes)
+
+
+def _end_offset(segment: Segment) -> int:
+    """One past the last offset in the segment, from its last index entry on."""
+    _, position = segment.offset_index.last()
+    end = segment.base_offset
+    for place in walk(segment.log, position, segment.size_bytes):
+        end = place.last_offset + 1
+    return end
+
+
+def _load_epochs(disk: Disk, folder: str) -> LeaderEpochs:
+    path = f"{folder}/{EPOCHS_FILE}"
+    if disk.status(path) is None:
+        return LeaderEpochs()
+    return LeaderEpochs(parse_leader_epochs(disk.read(path), path))
+
+
+def rebuild_producers(log: Log, *, first_checked: int | None = None) -> None:
+    """Producer state at the log's end: the newest snapshot that can be used, and what came after.
+
+    From `first_checked` on, the aborted transactions go back into the segments they ended in.
+    """
+    start = _load_newest_snapshot(
+        log, at_most=log.next_offset if first_checked is None else first_checked
+    )
+    for segment in log.segments:
+        if segment is not log.active and _next_base(log, segment) <= start:
+            continue
+        for place in walk(segment.log, 0, segment.size_bytes):
+            if place.last_offset < start or place.magic < 2:
+                continue
+            batch = read_batch(segment.log, place, check_crc=False)
+            completed = replay_batch(log.producers, batch, segment.log.path)
+            if completed is None or not completed.is_aborted or first_checked is None:
+                continue
+            if segment.base_offset >= first_checked:
+                segment.aborted.append(AbortedTransaction.of(completed))
+    if first_checked is not None:
+        for segment in log.segments:
+            segment.save_indexes()
+
+
+def _next_base(log: Log, segment: Segment) -> int:
+    return log.segments[log.segments.index(segment) + 1].base_offset
+
+
+def _load_newest_snapshot(log: Log, *, at_most: int) -> int:
+    """Loads it and returns its offset; snapshots behind `at_most` and broken ones go."""
+    log.producers.load((), end_offset=log.log_start_offset)
+    for file in reversed(list_files(log.disk, log.folder)):
+        if file.kind is not Kind.PRODUCERS:
+            continue
+        path = f"{log.folder}/{file}"
+        if log.log_start_offset < file.offset <= at_most:
+            try:
+                log.producers.load(
+                    parse_snapshot(log.disk.read(path), path), end_offset=file.offset
+                )
+            except CorruptLog as error:
+                log_.warning("%s; an older snapshot is taken", error)
+            else:
+                return file.offset
+        if file.offset > at_most or file.offset > log.log_start_offset:
+            log.disk.remove(path)
+    return log.log_start_offset
