@@ -23,6 +23,7 @@ from ottla.storage.cleaning_job import (
 
 _PROCESS = "ottla.storage.cleaning_process"
 _IDLE_S = 60.0
+_LAST_WORDS_S = 5.0
 
 
 class CleaningWorker:
@@ -108,7 +109,11 @@ class CleaningWorker:
         assert self._process is not None
         assert self._channel is not None
         self._channel.close()
-        code = self._process.wait()
+        try:
+            code = self._process.wait(timeout=_LAST_WORDS_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # a disk that does not answer; what it leaves behind is harmless
+            code = self._process.wait()
         self._process = self._channel = None
         return code
 
