@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-KNOWN = ("records", "codec", "imports")
+KNOWN = ("records", "codec", "imports", "disk")
 
 
 def available() -> list[str]:

@@ -90,6 +90,7 @@ class Descriptors:
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
+        self._moves = 0
         self._by_path: dict[str, list[Descriptor]] = {}
         self._holders: OrderedDict[Descriptor, None] = OrderedDict()
 
@@ -108,22 +109,17 @@ class Descriptors:
 
     def open(self, descriptor: Descriptor, flags: int) -> int:
         """For `Descriptor.get` alone, which holds the guard."""
-        while True:
-            path = descriptor.path
-            try:
-                number = os.open(path, flags)
-            except FileNotFoundError:
-                number = -1
-            # The file may have been renamed meanwhile, and another one may have its old name.
-            with self._lock:
-                is_true = descriptor.path == path and not descriptor.removed
-                if is_true and number >= 0:
-                    surplus = self._hold(descriptor)
-                    break
-            if number >= 0:
-                os.close(number)
-            if is_true or descriptor.removed:
-                raise FileNotFoundError(errno.ENOENT, "the file is gone", path)
+        moves = self._moves
+        number = _open_if_there(descriptor.path, flags)
+        with self._lock:
+            if moves != self._moves:
+                # Perhaps renamed meanwhile, and another file has its old name. Now none can move.
+                _close_all([number])
+                number = _open_if_there(descriptor.path, flags)
+            if number < 0 or descriptor.removed:
+                _close_all([number])
+                raise FileNotFoundError(errno.ENOENT, "the file is gone", descriptor.path)
+            surplus = self._hold(descriptor)
         _close_all(surplus)
         return number
 
@@ -142,11 +138,13 @@ class Descriptors:
             if old != new:
                 self._lose(new)
                 self._follow(old, new)
+            self._moves += 1  # last, so that whoever looked meanwhile looks again
 
     def unlink(self, path: str) -> None:
         with self._lock:
             os.unlink(path)
             self._lose(path)
+            self._moves += 1
 
     def _follow(self, old: str, new: str) -> None:
         if old in self._by_path:
@@ -179,7 +177,15 @@ class Descriptors:
         return surplus
 
 
+def _open_if_there(path: str, flags: int) -> int:
+    try:
+        return os.open(path, flags)
+    except FileNotFoundError:
+        return -1
+
+
 def _close_all(numbers: list[int]) -> None:
-    """Outside the lock: closing may wait for a disk on the network."""
+    """Outside the lock if there are many: closing may wait for a disk on the network."""
     for number in numbers:
-        os.close(number)
+        if number >= 0:
+            os.close(number)

@@ -86,6 +86,8 @@ class RealFile:
             self._size = start + length
 
     def write(self, position: int, data: Buffer) -> None:
+        if position < 0:  # -1 would mean "wherever the descriptor stands" to pwritev
+            raise OSError(errno.EINVAL, "Invalid argument", self.path)
         with self._descriptor.guard, _Judging(self.path):
             number = self._descriptor.get()
             try:

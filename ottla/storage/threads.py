@@ -6,7 +6,7 @@ Fsync, opening many files, deletion, recovery and cold reads. The simulation run
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import Protocol, TypeVar
 
 from ottla.protocol.errors import KafkaError
@@ -26,8 +26,8 @@ class Background(Protocol):
     ) -> list[T]:
         """Run all and wait: the results in the order of `works`, `on_done` for each as it ends.
 
-        After a failure nothing new is started, and the first failure in order is raised.
-        `on_done` runs on the caller's thread.
+        After a failure nothing more is begun, and the first failure in order is raised. `on_done`
+        runs on the caller's thread.
         """
 
     def close(self) -> None:
@@ -46,23 +46,24 @@ class FileThreads:
     def run_all(
         self, works: Sequence[Callable[[], T]], on_done: Callable[[T], None] | None = None
     ) -> list[T]:
-        futures = [self._pool.submit(work) for work in works]
-        running = dict.fromkeys(futures)
-        while running:
-            ended, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in [future for future in running if future in ended]:
-                del running[future]
-                if future.cancelled():
-                    continue
-                if future.exception() is not None:
-                    for waiting in running:
-                        waiting.cancel()
-                elif on_done is not None:
-                    on_done(future.result())
-        for future in futures:
-            if not future.cancelled():
-                future.result()
-        return [future.result() for future in futures]
+        futures: list[Future[T]] = []
+        failed: list[Future[T]] = []
+
+        def stop_after_a_failure(ended: Future[T]) -> None:  # before its thread takes more work
+            if not ended.cancelled() and ended.exception() is not None:
+                failed.append(ended)
+                for future in futures:
+                    future.cancel()
+
+        for work in works:
+            if failed:
+                break
+            futures.append(self._pool.submit(work))
+            futures[-1].add_done_callback(stop_after_a_failure)
+        for future in as_completed(futures):
+            if not future.cancelled() and future.exception() is None and on_done is not None:
+                on_done(future.result())
+        return [future.result() for future in futures if not (failed and future.cancelled())]
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -1,1 +1,1 @@
-"""The log's rules and files, without a real disk."""
+"""One partition's log on one disk."""
