@@ -18,7 +18,7 @@ from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.checkpoints import format_leader_epochs
 from ottla.storage.config import LogConfig
 from ottla.storage.epochs import LeaderEpochs
-from ottla.storage.files import Disk, File
+from ottla.storage.files import Disk, DiskFailed, File
 from ottla.storage.incoming import Incoming, take, take_as_it_is, takes_batches_as_they_are
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
@@ -258,7 +258,7 @@ class Log:
             return
         try:
             self.active.write(group.appends)
-        except Exception as error:
+        except (OSError, DiskFailed) as error:
             group.error = error
             self.next_offset = group.next_offset
             self.producers.rollback()
