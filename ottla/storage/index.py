@@ -12,6 +12,8 @@ from struct import Struct
 from ottla.storage.files import CorruptLog, Disk
 from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
 
+_NO_TIME = (-1, 0)  # what a time index without entries counts as its last
+
 
 class _Entries:
     """Pairs of numbers, packed as in the file."""
@@ -173,8 +175,8 @@ class TimeIndex:
 
     def add(self, timestamp: int, offset: int) -> None:
         """Only what is later than the last entry is worth one."""
-        last = self._entries.last()
-        if last is None or timestamp > last[0]:
+        last = self._entries.last() or _NO_TIME
+        if timestamp > last[0]:
             self._entries.add(timestamp, offset - self._base_offset)
 
     def lookup(self, timestamp: int) -> int:

@@ -66,12 +66,19 @@ class Segment:
     ) -> Segment:
         segment = cls(disk, folder, base_offset, config)
         segment.created_ms = now_ms
-        segment._log = disk.open(segment.path(".log"), create=True)
-        segment._log.truncate(0)
         segment._offset_index = OffsetIndex(disk, segment.path(".index"), base_offset)
         segment._time_index = TimeIndex(disk, segment.path(".timeindex"), base_offset)
         segment._aborted = []
-        segment.save_indexes()
+        try:
+            segment._log = disk.open(segment.path(".log"), create=True)
+            segment._log.truncate(0)
+            segment.save_indexes()
+        except OSError:
+            # The log goes on in the segment before: one that begins here must not be found.
+            segment.close()
+            for suffix in (".log", ".index", ".timeindex"):
+                disk.remove(segment.path(suffix))
+            raise
         return segment
 
     def move_to(self, folder: str) -> None:
@@ -210,15 +217,22 @@ class Segment:
                     return record.timestamp, record.offset
         return None
 
-    def truncate(self, offset: int) -> None:
-        """Drop every batch from the one that holds `offset` on."""
+    def truncate(self, offset: int) -> int:
+        """Drop every batch from the one that holds `offset` on; returns where the rest ends.
+
+        It lasts when this returns, for what is appended next may reach the disk before a cut would.
+        """
         place = self.find(offset)
         if place is not None:
             self.log.truncate(place.position)
+            self.log.sync()
             self.size_bytes = place.position
+            offset = min(offset, place.base_offset)
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)
         del self.aborted[count_below(self.aborted, offset) :]
+        if self._aborted_saved > len(self.aborted):
+            self._save_aborted(sync=False)  # at once: later nobody could tell old entries from new
         self._bytes_since_entry = 0
         self._indexes_are_full = False
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last() or (
@@ -228,6 +242,7 @@ class Segment:
         self._look_behind_last_entry()
         if not self.size_bytes:
             self.first_timestamp, self.may_be_old_from = None, _NEVER
+        return offset
 
     def _look_behind_last_entry(self) -> None:
         """Timestamps of the batches that no entry of the time index covers yet."""
@@ -253,11 +268,14 @@ class Segment:
         return self.max_timestamp
 
     def save_indexes(self, *, sync: bool = False) -> None:
+        """The aborted transactions first: the other two say that the indexes are complete."""
+        self._save_aborted(sync=sync)
+        if sync:
+            self._disk.sync_folder(self.folder)
         if self._offset_index is not None:
             self._offset_index.save(sync=sync)
         if self._time_index is not None:
             self._time_index.save(sync=sync)
-        self._save_aborted(sync=sync)
 
     def _save_aborted(self, *, sync: bool) -> None:
         """Kafka has the file only where a transaction was aborted."""
@@ -275,8 +293,11 @@ class Segment:
 
     def seal(self) -> None:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""
-        self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
+        self.index_last_timestamp()
         self.save_indexes()
+
+    def index_last_timestamp(self) -> None:
+        self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
 
     def flush(self) -> None:
         self.log.sync()
