@@ -21,7 +21,7 @@ def truncate(log: Log, offset: int, *, now_ms: int) -> bool:
     if offset <= log.segments[0].base_offset:
         restart(log, offset, now_ms=now_ms)
         return True
-    log.cut_count += 1
+    log.cuts += 1
     while log.active.base_offset >= offset:
         _remove(log, log.segments.pop())
     offset = log.active.truncate(offset)
@@ -40,7 +40,7 @@ def truncate(log: Log, offset: int, *, now_ms: int) -> bool:
 def restart(log: Log, offset: int, *, now_ms: int) -> None:
     """Forget everything; the log goes on, empty, at `offset`."""
     log.commit()
-    log.cut_count += 1
+    log.cuts += 1
     start_over(log, offset, now_ms=now_ms)
     log.next_offset = log.log_start_offset = log.high_watermark = log.recovery_point = offset
     log.producers.load((), end_offset=offset)
@@ -67,6 +67,7 @@ def advance_start(log: Log, offset: int) -> None:
     """Records before `offset` count as deleted, wherever their files are."""
     if offset <= log.log_start_offset:
         return
+    log.cuts += 1
     log.log_start_offset = offset
     log.high_watermark = max(log.high_watermark, offset)
     log.producers.on_high_watermark_updated(offset)
@@ -74,7 +75,7 @@ def advance_start(log: Log, offset: int) -> None:
         log.save_fewer_epochs()
 
 
-def set_aside(log: Log, segment: Segment) -> list[str]:
+def set_aside(log: Log, segment: Segment, *, with_snapshot: bool = True) -> list[str]:
     """Rename a segment's files to `.deleted`, the log itself first, and for good.
 
     So a crash leaves no log without its indexes, and no later segment gone before this one.
@@ -88,8 +89,8 @@ def set_aside(log: Log, segment: Segment) -> list[str]:
             renamed.append(path + Stage.DELETED.value)
         if kind is Kind.LOG:
             log.disk.sync_folder(log.folder)
-    snapshot = segment.path(Kind.PRODUCERS.value)
-    log.disk.remove(snapshot)
+    if with_snapshot:
+        log.disk.remove(segment.path(Kind.PRODUCERS.value))
     return renamed
 
 

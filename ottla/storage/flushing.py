@@ -23,7 +23,7 @@ class Flush(NamedTuple):
     files: list[File]
     index_paths: list[str]
     up_to: int
-    cut_count: int
+    cuts: int
 
     def run(self) -> None:
         try:
@@ -58,7 +58,7 @@ def begin_flush(log: Log) -> Flush | None:
 
 
 def _flush(log: Log, files: list[File], index_paths: list[str]) -> Flush:
-    return Flush(log.disk, log.folder, files, index_paths, log.next_offset, log.cut_count)
+    return Flush(log.disk, log.folder, files, index_paths, log.next_offset, log.cuts)
 
 
 def _segments_to_flush(log: Log) -> list[Segment]:
@@ -71,9 +71,10 @@ def _index_paths(segments: list[Segment]) -> list[str]:
     return [segment.path(kind.value) for segment in segments for kind in INDEX_KINDS]
 
 
-def end_flush(log: Log, flush: Flush) -> None:
+def end_flush(log: Log, flush: Flush, *, now_ms: int = 0) -> None:
     """The sync is done. If the log was cut meanwhile, what stands there now may be new."""
-    if log.cut_count == flush.cut_count:
+    if log.cuts == flush.cuts:
+        log.flushed_ms = max(log.flushed_ms, now_ms)
         log.recovery_point = max(log.recovery_point, flush.up_to)
         _remove_old_snapshots(log)
 

@@ -95,9 +95,10 @@ class Log:
         self.log_start_offset = log_start_offset
         self.recovery_point = recovery_point
         self.high_watermark = log_start_offset
+        self.flushed_ms = 0
+        self.cuts = 0  # how often records were taken from the log, at either end
         self.producers = producers
         self.epochs = epochs
-        self.cut_count = 0  # how often the end was cut off: what a flush began may be gone
         self._saved_epochs = epochs.entries
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)

@@ -72,6 +72,8 @@ class Segment:
         try:
             segment._log = disk.open(segment.path(".log"), create=True)
             segment._log.truncate(0)
+            if config.preallocate:
+                segment._log.reserve(config.segment_bytes)
             segment.save_indexes()
         except OSError:
             # The log goes on in the segment before: one that begins here must not be found.
@@ -293,6 +295,8 @@ class Segment:
 
     def seal(self) -> None:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""
+        if self.config.preallocate:
+            self.log.truncate(self.size_bytes)  # gives back the blocks that were set aside
         self.index_last_timestamp()
         self.save_indexes()
 
