@@ -26,6 +26,7 @@ def truncate(log: Log, offset: int, *, now_ms: int) -> bool:
         _remove(log, log.segments.pop())
     offset = log.active.truncate(offset)
     log.next_offset = offset
+    log.log_start_offset = min(log.log_start_offset, offset)  # it may lie inside a batch that went
     log.recovery_point = min(log.recovery_point, offset)
     log.high_watermark = min(log.high_watermark, offset)
     remove_snapshots(log.disk, log.folder, above=offset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
 from ottla.storage.log import Log
@@ -37,17 +38,19 @@ def check_indexes(segment: Segment, entries: list[Entry]) -> None:
         assert position in starts
         assert starts[position].first <= offset
         assert offset in lasts
+    latest = list(accumulate((entry.batch().max_timestamp for entry in entries), max))
     times = segment.time_index.entries()
     assert times == sorted(times)
     for timestamp, offset in times:
-        upto = [e.batch().max_timestamp for e in entries if e.first <= offset]
-        assert upto, f"{segment.time_index.path}: nothing up to {offset}"
-        assert timestamp == upto[-1] == max(upto)
+        number = bisect_right(entries, offset, key=lambda entry: entry.first) - 1
+        assert number >= 0, f"{segment.time_index.path}: nothing up to {offset}"
+        assert timestamp == entries[number].batch().max_timestamp == latest[number]
 
 
 def check_reads(log: Log, entries: list[Entry]) -> None:
     for offset in range(log.log_start_offset, log.next_offset):
-        expected = next((entry for entry in entries if entry.last >= offset), None)
+        number = bisect_left(entries, offset, key=lambda entry: entry.last)
+        expected = entries[number] if number < len(entries) else None
         found = log.read(offset, max_bytes=1, up_to=log.next_offset)
         assert (found is None) == (expected is None)
         if found is not None and expected is not None:
@@ -57,11 +60,11 @@ def check_reads(log: Log, entries: list[Entry]) -> None:
 
 def check_times(log: Log, entries: list[Entry]) -> None:
     start = log.log_start_offset
-    readable = [entry for entry in entries if entry.last >= start]
-    records = [(r.timestamp, r.offset) for e in readable for r in e.batch().records()]
-    records = [(timestamp, offset) for timestamp, offset in records if offset >= start]
+    records = [(r.timestamp, r.offset) for e in entries for r in e.records() if r.offset >= start]
+    latest = list(accumulate((timestamp for timestamp, _ in records), max))
     for asked in sorted({time + near for time, _ in records for near in (0, 1)}):
-        expected = next((record for record in records if record[0] >= asked), None)
+        number = bisect_left(latest, asked)
+        expected = records[number] if number < len(records) else None
         assert log.find_timestamp(asked) == expected, asked
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
+from ottla.protocol.records.record import Record
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.log import Log
 
@@ -17,7 +19,21 @@ class Entry(NamedTuple):
     data: bytes
 
     def batch(self) -> Batch:
-        return next(iter(read_batches(self.data)))
+        return _parse(self.data)
+
+    def records(self) -> list[Record]:
+        return _parse_records(self.data)
+
+
+# The same batches are looked at again and again.
+@lru_cache(maxsize=10_000)
+def _parse(data: bytes) -> Batch:
+    return next(iter(read_batches(data)))
+
+
+@lru_cache(maxsize=10_000)
+def _parse_records(data: bytes) -> list[Record]:
+    return _parse(data).records()
 
 
 @dataclass
@@ -44,6 +60,7 @@ class History:
             offset = min(offset, cut[0])
         self.entries = [entry for entry in self.entries if entry.last < offset]
         self.origin = offset
+        self.start = min(self.start, offset)
         self.durable_end = min(self.durable_end, offset)
 
     def start_over(self, offset: int) -> None:

@@ -43,7 +43,7 @@ def replay(entries: Iterable[Entry]) -> Replayed:
             if header.is_transactional:
                 producer.open_since.append(entry)
             continue
-        is_abort = read_control_type(batch.records()[0].key) is ControlType.ABORT
+        is_abort = read_control_type(entry.records()[0].key) is ControlType.ABORT
         if is_abort and producer.open_since:
             result.aborted.append(Aborted(header.producer_id, entry.first, producer.open_since))
         producer.open_since = []

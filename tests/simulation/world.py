@@ -38,6 +38,7 @@ class World:
         )
         self.history = History()
         self.possible: list[Entry] = []  # handed to the disk, with no answer yet
+        self.erasing = False  # all of it is being forgotten
         self.checkpoint = (0, 0)  # recovery point and log start, as the directory saved them
         self.now_ms = NOW_MS
         self.leader_epoch = 0
@@ -150,6 +151,9 @@ class World:
         self._truncate(self.chance.randint(lowest, self.history.end))
 
     def _truncate(self, offset: int) -> None:
+        if offset >= self.log.next_offset:
+            assert not truncate(self.log, offset, now_ms=self.now_ms)
+            return
         if offset <= self.log.segments[0].base_offset:
             self._restart(offset, lambda: truncate(self.log, offset, now_ms=self.now_ms))
             return
@@ -171,11 +175,11 @@ class World:
 
     def _restart(self, offset: int, restart_log: Callable[[], object]) -> None:
         """Half done, anything may be left of the log: whoever asked for it will ask again."""
-        self.possible, latest_start = self.history.entries, self.history.latest_start
-        self.history.start_over(self.checkpoint[1])
-        self.history.latest_start = latest_start
+        self.erasing = True
+        self.possible, self.history.entries = self.history.entries, []
+        self.history.origin = self.history.start = self.checkpoint[1]
         restart_log()
-        self.possible = []
+        self.possible, self.erasing = [], False
         self.history.start_over(offset)
         if self.flushing is not None:
             self.flushing = (self.flushing[0], 0)
@@ -240,22 +244,46 @@ class World:
         reconcile(self.history, self.log, must_reach=self.history.end)
 
     def kill(self) -> None:
-        self.end_with(self.disk.kill(), must_reach=self.history.end)
+        self.end_with(self.disk.kill(), must_reach=0 if self.erasing else self.history.end)
 
     def cut_power(self) -> None:
-        self.end_with(self.disk.crash(), must_reach=self.history.durable_end)
+        must_reach = 0 if self.erasing else self.history.durable_end
+        self.end_with(self.disk.crash(), must_reach=must_reach)
 
-    def end_with(self, after: SimulatedDisk, *, must_reach: int) -> None:
+    def end_with(self, after: SimulatedDisk, *, must_reach: int, dies_again: float = 0.3) -> None:
         """The process is gone; open what it left, and hold it against the history."""
         self.history.entries += self.possible
         self._forget_process()
         self.disk = after
-        self.log = self._open(was_clean=False)
+        while self.chance.random() < dies_again:
+            if not self._dies_while_opening():
+                break
+            if self.chance.random() < 0.5:
+                self.disk = self.disk.kill()
+            else:
+                self.disk = self.disk.crash()
+                must_reach = min(must_reach, self.history.durable_end)
+        try:
+            self.log = self._open(was_clean=False)
+        except OSError:  # it died while its disk was full
+            self.disk.make_room()
+            self.log = self._open(was_clean=False)
+        self.disk.make_room()
         reconcile(self.history, self.log, must_reach=must_reach)
         self.leader_epoch += 1
 
+    def _dies_while_opening(self) -> bool:
+        self.disk.fail_at(self.chance.randint(1, 10))
+        try:
+            with suppress(OSError):
+                self._open(was_clean=False)
+        except Crashed:
+            return True
+        self.disk.fail_at(0)
+        return False
+
     def _forget_process(self) -> None:
-        self.possible = []
+        self.possible, self.erasing = [], False
         self.flushing = None
 
     def _open(self, *, was_clean: bool) -> Log:
