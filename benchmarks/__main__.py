@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-KNOWN = ("records", "codec", "imports", "disk")
+KNOWN = ("records", "codec", "imports", "disk", "compaction")
 
 
 def available() -> list[str]:
