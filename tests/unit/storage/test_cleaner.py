@@ -11,6 +11,7 @@ from ottla.protocol.records.batch import build_batch, read_header, seal_batch
 from ottla.protocol.records.control import ControlType
 from ottla.protocol.records.record import Record
 from ottla.simulation.disk import SimulatedDisk
+from ottla.simulation.disk_faults import Crashed
 from ottla.storage.cleaner import CleanedGroup, clean
 from ottla.storage.cleaning_plan import CleaningPlan
 from ottla.storage.files import CorruptLog, DiskFailed
@@ -243,3 +244,22 @@ def test_giving_up_leaves_nothing_behind() -> None:
             )
         )
     assert cleaned_names(stored.disk) == []
+
+
+def test_a_crash_at_any_moment_leaves_the_sources_as_they_were() -> None:
+    number = 0
+    while True:
+        number += 1
+        stored = StoredLog(updates(20))
+        sources = {name: stored.disk.read(f"{FOLDER}/{name}") for name in stored.disk.names(FOLDER)}
+        stored.disk.fail_at(len(stored.disk.operations) + number)
+        try:
+            stored.clean(stored.plan(interval_bytes=100))
+            break
+        except Crashed:
+            stored.disk = stored.disk.kill()
+        left = [name for name in stored.disk.names(FOLDER) if not name.endswith(".cleaned")]
+        assert {name: stored.disk.read(f"{FOLDER}/{name}") for name in left} == sources
+        stored.clean(stored.plan())
+        assert data_records([stored.cleaned(0)]) == stored.log.survivors()
+    assert number > 8
