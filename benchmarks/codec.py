@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import timeit
-from collections.abc import Callable
 from typing import Any
 
 from kafka.protocol.consumer import FetchRequest as TheirFetchRequest
@@ -11,6 +9,7 @@ from kafka.protocol.consumer import JoinGroupRequest as TheirJoinGroupRequest
 from kafka.protocol.consumer import OffsetCommitRequest as TheirOffsetCommitRequest
 from kafka.protocol.metadata import MetadataResponse as TheirMetadataResponse
 
+from benchmarks.timing import fastest_us
 from ottla.protocol.apis.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.apis.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from ottla.protocol.apis.metadata import (
@@ -149,11 +148,11 @@ def _compare(title: str, message: Message, version: int, theirs: Any, decode_mus
     their_message = theirs.decode(data, version=version)
     their_message._header = None  # which its decoder leaves unset and its encoder asks for
     assert bytes(their_message.encode(version=version)) == data, "the two codecs must agree"
-    ours_encode, theirs_encode = _times(
+    ours_encode, theirs_encode = fastest_us(
         lambda: encode(message, version), lambda: their_message.encode(version=version)
     )
     cls = type(message)
-    ours_decode, theirs_decode = _times(
+    ours_decode, theirs_decode = fastest_us(
         lambda: decode(cls, data, version), lambda: theirs.decode(data, version=version)
     )
     print(
@@ -162,13 +161,6 @@ def _compare(title: str, message: Message, version: int, theirs: Any, decode_mus
         f"{ours_decode:10.1f}{theirs_decode:10.1f}"
         f"{_verdict(theirs_decode / ours_decode, decode_must)}"
     )
-
-
-def _times(*functions: Callable[[], Any]) -> list[float]:
-    """Microseconds of each: the best of interleaved rounds, so that a slow moment hits both."""
-    number = max(1, int(0.02 / timeit.timeit(functions[0], number=1)))
-    rounds = [[timeit.timeit(f, number=number) for f in functions] for _ in range(15)]
-    return [min(column) / number * 1e6 for column in zip(*rounds, strict=True)]
 
 
 def _verdict(ratio: float, must: float) -> str:

@@ -125,6 +125,12 @@ class RealFile:
             number = self._descriptor.get()
             if kernel.reserve_blocks(number, position=self._size, length=length):
                 self._has_reserve = True
+                return
+            # A disk too full for all of it may have given a part, its very last blocks: others
+            # need them more. Where nothing was given, this does nothing.
+            with contextlib.suppress(OSError):
+                os.ftruncate(number, self._size)
+                self._has_reserve = False
 
     def sync(self) -> None:
         # Pinned, not guarded: the loop appends while a file thread waits here. An error of a
@@ -322,7 +328,9 @@ class RealDisk:
         with _Judging(path):
             number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
+                # The first keeps out a second broker of this process too, the second is Java's.
                 fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 os.close(number)
                 raise

@@ -10,9 +10,7 @@ from bisect import bisect_left
 from struct import Struct
 
 from ottla.storage.files import CorruptLog, Disk
-
-OFFSET_ENTRY = Struct(">ii")  # offset behind the base, position in the file
-TIME_ENTRY = Struct(">qi")  # timestamp, offset behind the base
+from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
 
 
 class _Entries:
@@ -63,6 +61,9 @@ class _Entries:
     def keep(self, count: int) -> None:
         del self._packed[count * self._packing.size :]
         self._saved_bytes = min(self._saved_bytes, len(self._packed))
+
+    def move_to(self, path: str) -> None:
+        self._path = path
 
     def save(self, *, sync: bool) -> None:
         file = self._disk.open(self._path, create=True)
@@ -130,6 +131,10 @@ class OffsetIndex:
         """Forget entries at or behind `offset`."""
         self._entries.keep(self._entries.count_below(offset - self._base_offset, 0))
 
+    def move_to(self, path: str) -> None:
+        self.path = path
+        self._entries.move_to(path)
+
     def save(self, *, sync: bool = False) -> None:
         """Make the file equal; there is a file even if there is no entry."""
         self._entries.save(sync=sync)
@@ -180,6 +185,10 @@ class TimeIndex:
     def truncate(self, offset: int) -> None:
         """Forget entries at or behind `offset`."""
         self._entries.keep(self._entries.count_below(offset - self._base_offset, 1))
+
+    def move_to(self, path: str) -> None:
+        self.path = path
+        self._entries.move_to(path)
 
     def save(self, *, sync: bool = False) -> None:
         """Make the file equal; there is a file even if there is no entry."""

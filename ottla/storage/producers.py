@@ -56,7 +56,7 @@ class ProducerStates:
         self._ended_before: dict[int, int] | None = None
 
     def load(self, producers: Iterable[ProducerState], *, end_offset: int) -> None:
-        """Start from a snapshot taken at `end_offset`."""
+        """Start from a snapshot taken at `end_offset`; from none if the log starts anew there."""
         assert self._states_before is None
         self._states = {state.producer_id: state for state in producers}
         starts = ((s.transaction_start, s.producer_id) for s in self._states.values())
@@ -76,6 +76,7 @@ class ProducerStates:
         """May the leader append this batch of a producer? Refuses, or tells where it already is.
 
         A batch of our own coordinators has no sequence to check. Replicated ones are not checked.
+        A duplicate of what is not committed yet may be answered only when that is.
         """
         state = self._states.get(header[9])
         if state is None:

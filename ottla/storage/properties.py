@@ -96,18 +96,19 @@ def format_properties(properties: Mapping[str, str], *, now_ms: int) -> bytes:
 
 def _logical_lines(text: str) -> Iterator[str]:
     """Lines without comments and blank ones; a backslash at the end joins the next line."""
-    begun = ""
+    begun: str | None = None
     for natural in _LINE_END.split(text):
         line = natural.lstrip(" \t\f")
         if not begun and (not line or line[0] in "#!"):
+            begun = None
             continue
-        line = begun + line
-        begun = ""
+        line = (begun or "") + line
+        begun = None
         if (len(line) - len(line.rstrip("\\"))) % 2:
             begun = line[:-1]
         else:
             yield line
-    if begun:
+    if begun is not None:
         yield begun
 
 
@@ -144,19 +145,16 @@ def _number(properties: dict[str, str], key: str, path: str) -> int | None:
 
 
 def _in_java_order(keys: Mapping[str, str]) -> list[str]:
-    """As a ConcurrentHashMap of 16 buckets and more lists them; ties keep the order given."""
-    size = 16
-    while len(keys) >= size - (size >> 2):
-        size *= 2
-    return sorted(keys, key=lambda key: _java_bucket(key, size))
+    """As a Java table of 16 buckets lists up to 11 keys, many more than Kafka has here."""
+    return sorted(keys, key=lambda key: _java_hash(key) & 15)
 
 
-def _java_bucket(key: str, size: int) -> int:
+def _java_hash(key: str) -> int:
     code = 0
     units = key.encode("utf-16-be")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = (31 * code + (high << 8 | low)) & 0xFFFF_FFFF
-    return (code ^ code >> 16) & size - 1
+    return code ^ code >> 16  # as the table spreads it
 
 
 def _java_date(now_ms: int) -> str:

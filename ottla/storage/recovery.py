@@ -47,7 +47,9 @@ def open_log(
     on_progress: Callable[[int], None] = lambda size_bytes: None,
 ) -> Log:
     """The log in `folder`, which is made if it is not there."""
-    disk.make_folder(folder)
+    if disk.status(folder) is None:
+        disk.make_folder(folder)
+        disk.sync_folder(folder.rpartition("/")[0] or "/")
     files = tidy_up(disk, folder)
     segments = [
         _open_segment(disk, folder, file.offset, config) for file in files if file.kind is Kind.LOG

@@ -1,1 +1,1 @@
-"""One partition's log on one disk."""
+"""One partition's log: its rules, its file formats and its files."""

@@ -1,0 +1,1 @@
+"""Storage against the log directories of real brokers."""

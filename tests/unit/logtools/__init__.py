@@ -1,0 +1,1 @@
+"""The log tools, on logs written for the purpose."""
