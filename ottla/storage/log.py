@@ -95,6 +95,8 @@ class Log:
         self.log_start_offset = log_start_offset
         self.recovery_point = recovery_point
         self.high_watermark = log_start_offset
+        self.flushed_ms = 0
+        self.cuts = 0  # how often records were taken from the log, at either end
         self.producers = producers
         self.epochs = epochs
         self._jitter = jitter
