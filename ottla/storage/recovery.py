@@ -74,7 +74,7 @@ def open_log(
         jitter=jitter,
     )
     checked = _check(log, found, files, on_progress)
-    log.next_offset = _end_offset(log.active)
+    log.next_offset = log.active.end_offset()
     if log.next_offset < log.log_start_offset:
         # Records were deleted up to where the log, after a power cut, does not reach any more.
         start_over(log, log.log_start_offset, now_ms=now_ms)
@@ -143,7 +143,7 @@ def _check(
 
 def _gap(segment: Segment, next_base: int) -> CorruptLog | None:
     """The end of a segment can be lost while the next one is not. Compaction leaves gaps, too."""
-    end = _end_offset(segment)
+    end = segment.end_offset()
     if end == next_base or segment.config.compacts:
         return None
     cause = f"the offsets from {end} to {next_base - 1} are missing"
@@ -155,6 +155,8 @@ def _has_sound_indexes(segment: Segment, names: set[str]) -> bool:
         if str(FileName(segment.base_offset, kind)) not in names:
             return False
     try:
+        if str(FileName(segment.base_offset, Kind.TRANSACTION_INDEX)) in names:
+            _ = segment.aborted
         return segment.offset_index.last()[1] <= segment.size_bytes and len(segment.time_index) >= 0
     except CorruptLog as error:
         log_.warning("%s; the indexes are made anew", error)
@@ -170,15 +172,6 @@ def _cut(log: Log, number: int) -> None:
     log.active.log.truncate(log.active.size_bytes)
     # No flush may come to it: what is left may all be known to last.
     log.active.log.sync()
-
-
-def _end_offset(segment: Segment) -> int:
-    """One past the last offset in the segment, from its last index entry on."""
-    _, position = segment.offset_index.last()
-    end = segment.base_offset
-    for place in walk(segment.log, position, segment.size_bytes):
-        end = place.last_offset + 1
-    return end
 
 
 def _load_epochs(disk: Disk, folder: str) -> LeaderEpochs:

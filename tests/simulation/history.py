@@ -108,7 +108,7 @@ def reconcile(history: History, log: Log, *, must_reach: int) -> None:
     survived = {entry.first for entry in found}
     lost = [entry.first for entry in needed if entry.first not in survived]
     assert not lost, f"the batches at {lost} should have survived"
-    assert log.log_start_offset <= max(history.start, log.segments[0].base_offset)
+    assert log.log_start_offset <= max(history.latest_start, log.segments[0].base_offset)
     assert log.next_offset >= min(must_reach, history.end)
     history.entries = found
     history.origin = log.next_offset
