@@ -290,3 +290,13 @@ def test_a_topic_in_an_old_format_takes_what_new_producers_send(magic: int) -> N
     assert found is not None
     assert [batch.magic for batch in read_batches(found.read())] == [magic, magic]
     assert contents(log) == [(0, b"a"), (1, b"b")]
+
+
+def test_a_segment_without_timestamps_has_no_entry_in_its_time_index() -> None:
+    for config in (LogConfig(), LogConfig(message_magic=0)):
+        log = new_log(config)
+        if config.message_magic == 0:
+            append(log, b"a")
+        close(log)
+        assert log.active.time_index.entries() == []
+        assert log.disk.read(log.active.path(".timeindex")) == b""
