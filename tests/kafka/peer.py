@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ottla.protocol.apis.metadata import MetadataRequest, MetadataResponse
+from kazoo.client import KazooClient
+
+from ottla.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from ottla.protocol.framing import decode_response, encode_request
 from ottla.protocol.schema import Message
 
@@ -122,6 +125,7 @@ class KafkaPeer:
         self._classpath = classpath
         self._folder = folder
         self._broker: _Process | None = None
+        self._connection: socket.socket | None = None
         self._zookeeper: _Process | None = None
         defaults = {
             "broker.id": "0",
@@ -136,6 +140,7 @@ class KafkaPeer:
             "transaction.state.log.replication.factor": "1",
             "transaction.state.log.min.isr": "1",
             "group.initial.rebalance.delay.ms": "0",
+            "auto.create.topics.enable": "false",
             "controlled.shutdown.enable": "false",
         }
         self._settings = defaults | dict(settings)
@@ -150,41 +155,61 @@ class KafkaPeer:
         assert self._broker is not None
         return self._broker.output.read_text(encoding="utf-8", errors="replace")
 
-    def start(self) -> None:
+    def start(self, *, topics: Sequence[str] = ()) -> None:
+        """Returns when it leads the first partition of each of the topics."""
         if self._zookeeper is None:
             self._start_zookeeper()
         file = self._write("broker.properties", self._settings)
         self._broker = _Process(self._folder, "broker", self._classpath, "kafka.Kafka", file)
-        self._broker.wait_until(self._answers)
+        self.wait_for(topics)
 
     def stop(self) -> None:
         """A clean shutdown."""
-        assert self._broker is not None
-        self._broker.end(signal.SIGTERM)
+        self._end(signal.SIGTERM)
 
     def kill(self) -> None:
         """As a crash: nothing is trimmed, flushed or checkpointed."""
-        assert self._broker is not None
-        self._broker.end(signal.SIGKILL)
+        self._end(signal.SIGKILL)
 
     def close(self) -> None:
         """Nothing is left running, whatever happened."""
-        with ExitStack() as stack:
-            for process in (self._zookeeper, self._broker):
-                if process is not None:
-                    stack.callback(process.end, signal.SIGKILL)
+        try:
+            self._end(signal.SIGKILL)
+        finally:
+            if self._zookeeper is not None:
+                self._zookeeper.end(signal.SIGKILL)
 
     def ask(self, request: Message, version: int, response: type[M]) -> M:
-        """One request on a connection of its own."""
+        """One request, on the connection that all share while the broker lives."""
+        if self._connection is None:
+            address = ("127.0.0.1", self.port)
+            self._connection = socket.create_connection(address, _ANSWER_TIMEOUT_S)
         frame = encode_request(request, version, correlation_id=1, client_id="ottla-tests")
-        with socket.create_connection(("127.0.0.1", self.port), _ANSWER_TIMEOUT_S) as connection:
-            connection.sendall(frame)
-            with connection.makefile("rb") as stream:
-                size = int.from_bytes(stream.read(4), "big")
-                answer = stream.read(size)
+        self._connection.sendall(frame)
+        with self._connection.makefile("rb") as stream:
+            answer = stream.read(int.from_bytes(stream.read(4), "big"))
         body = decode_response(answer, api_key=request.api_key, version=version).body
         assert isinstance(body, response)
         return body
+
+    def set_leader_epoch(self, topic: str, leader_epoch: int) -> None:
+        """What the cluster believes to be the epoch of partition 0; its next leader adds one."""
+        path = f"/brokers/topics/{topic}/partitions/0/state"
+        client = KazooClient(hosts=f"127.0.0.1:{self._zookeeper_port}")
+        client.start(timeout=_DEADLINE_S)
+        try:
+            state = json.loads(client.get(path)[0])
+            client.set(path, json.dumps(state | {"leader_epoch": leader_epoch}).encode())
+        finally:
+            client.stop()
+            client.close()
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._broker is not None:
+            self._broker.end(how)
 
     def _start_zookeeper(self) -> None:
         settings = {
@@ -198,13 +223,20 @@ class KafkaPeer:
         self._zookeeper = _Process(self._folder, "zookeeper", self._classpath, main_class, file)
         self._zookeeper.wait_until(lambda: _is_listening(self._zookeeper_port))
 
-    def _answers(self) -> bool:
-        """Whether it is up and controls its cluster of one."""
+    def wait_for(self, topics: Sequence[str]) -> None:
+        assert self._broker is not None
+        self._broker.wait_until(lambda: self._leads(topics))
+
+    def _leads(self, topics: Sequence[str]) -> bool:
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic) for topic in topics])
         try:
-            metadata = self.ask(MetadataRequest(topics=[]), 1, MetadataResponse)
+            metadata = self.ask(request, 1, MetadataResponse)
         except OSError:
             return False
-        return bool(metadata.brokers) and metadata.controller_id >= 0
+        leaders = [
+            partition.leader_id for topic in metadata.topics for partition in topic.partitions
+        ]
+        return bool(metadata.brokers) and leaders == [0] * len(topics)
 
     def _write(self, name: str, settings: Mapping[str, str]) -> str:
         path = self._folder / name

@@ -12,13 +12,14 @@ from ottla.protocol.records.batch import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import ControlType
 from ottla.protocol.records.record import Record
-from ottla.protocol.records.record_set import read_batches
+from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.config import LogConfig, TimestampPolicy
 from ottla.storage.cutting import drop_oldest, truncate
 from ottla.storage.disk import RealDisk
 from ottla.storage.flushing import close
 from ottla.storage.log import Log
 from ottla.storage.recovery import Found, open_log
+from ottla.storage.transactions import AbortedTransaction
 
 NOW_MS = 1_700_000_000_000
 SEGMENT_BYTES = 4000
@@ -56,13 +57,14 @@ class Partition:
     directory: Path
     topic: str
     config: LogConfig = SMALL
+    now_ms: int = NOW_MS
     records: list[Seen] = field(default_factory=list)
     aborted: list[Seen] = field(default_factory=list)
     sends: list[range] = field(default_factory=list)  # the offsets that each one got
 
     def __post_init__(self) -> None:
         found = Found(was_clean=True)
-        self.log = open_log(RealDisk(), str(self.folder), self.config, found, now_ms=NOW_MS)
+        self.log = open_log(RealDisk(), str(self.folder), self.config, found, now_ms=self.now_ms)
 
     @property
     def folder(self) -> Path:
@@ -80,9 +82,13 @@ class Partition:
         leader_epoch: int = 0,
         is_aborted: bool = False,
     ) -> int:
-        """One batch, written; returns its first offset."""
+        """One batch, written; returns its first offset. Its timestamps count from `now_ms`."""
+        for record in records:
+            record.timestamp += self.now_ms
         appended = self.log.append(
-            built(records, codec=codec, sender=sender), leader_epoch=leader_epoch, now_ms=NOW_MS
+            built(records, codec=codec, sender=sender),
+            leader_epoch=leader_epoch,
+            now_ms=self.now_ms,
         )
         self.log.commit()
         seen = [
@@ -102,7 +108,7 @@ class Partition:
             producer_epoch=0,
             coordinator_epoch=3,
             leader_epoch=0,
-            now_ms=NOW_MS,
+            now_ms=self.now_ms,
         )
         self.log.commit()
 
@@ -111,9 +117,9 @@ class Partition:
         return self
 
     def _as_stored(self, record: Record, offset: int) -> Seen:
-        seen = Seen(offset, record.timestamp, record.key, record.value, tuple(record.headers))
+        seen = _seen(record)._replace(offset=offset)
         if self.config.timestamp_policy is TimestampPolicy.LOG_APPEND_TIME:
-            seen = seen._replace(timestamp=NOW_MS)
+            seen = seen._replace(timestamp=self.now_ms)
         if self.config.message_magic == 0:
             seen = seen._replace(timestamp=-1)
         if self.config.message_magic < 2:
@@ -129,13 +135,16 @@ def built(
 
 
 def some_records(count: int, *, start: int = 0) -> list[Record]:
-    """Records of all sorts: no key, no value, empty ones, headers, times that go back."""
+    """Records of all sorts: no key, no value, empty ones, headers, times that go back.
+
+    Their timestamps are near 0.
+    """
     keys = cycle([b"key", None, "Schlüssel".encode(), b""])
     values = cycle([b"value", "größe".encode() * 20, None, b"", b"x" * 90])
     headers: cycle[Headers] = cycle([(), (("a", b"1"), ("a", None)), (), (("ä", b""),), (), (), ()])
     kinds = zip(keys, values, headers, strict=False)
     return [
-        Record(offset, NOW_MS + (start + offset) * 10 - 35 * (offset % 3), key, value, list(names))
+        Record(offset, (start + offset) * 10 - 35 * (offset % 3), key, value, list(names))
         for offset, (key, value, names) in enumerate(islice(kinds, start, start + count))
     ]
 
@@ -196,9 +205,9 @@ def _cut(partition: Partition) -> None:
     """Its oldest segments are gone, and so is what stood at its end."""
     for number in range(60):
         partition.send(*some_records(4, start=number), leader_epoch=number // 10)
-    for path in drop_oldest(partition.log, 2, now_ms=NOW_MS):
+    for path in drop_oldest(partition.log, 2, now_ms=partition.now_ms):
         Path(path).unlink()
-    truncate(partition.log, partition.log.next_offset - 8, now_ms=NOW_MS)
+    truncate(partition.log, partition.log.next_offset - 8, now_ms=partition.now_ms)
     kept = range(partition.log.log_start_offset, partition.log.next_offset)
     partition.records = [record for record in partition.records if record.offset in kept]
     partition.send(*some_records(4), leader_epoch=8)
@@ -228,27 +237,42 @@ _KINDS: dict[str, tuple[Callable[[Partition], None], LogConfig]] = {
 TOPICS = tuple(_KINDS)
 
 
-def write_partitions(directory: Path) -> dict[str, Partition]:
+def write_partition(directory: Path, kind: str, *, topic: str = "", now_ms: int) -> Partition:
+    """A partition of one kind, not closed: as it is when its broker dies."""
+    fill, config = _KINDS[kind]
+    partition = Partition(directory, topic or kind, config, now_ms)
+    fill(partition)
+    return partition
+
+
+def write_partitions(directory: Path, *, now_ms: int = NOW_MS) -> dict[str, Partition]:
     """One partition of every kind, closed cleanly."""
-    partitions = {}
-    for topic, (fill, config) in _KINDS.items():
-        partition = Partition(directory, topic, config)
-        fill(partition)
-        partitions[topic] = partition.finish()
-    return partitions
+    return {kind: write_partition(directory, kind, now_ms=now_ms).finish() for kind in TOPICS}
 
 
-def records_in(log: Log) -> list[Seen]:
+def records_in(log: Log, *, read_committed: bool = False) -> list[Seen]:
     """Every data record from the log's start to its end, read as a consumer reads."""
     found: list[Seen] = []
+    up_to = log.last_stable_offset if read_committed else log.next_offset
     offset = log.log_start_offset
-    while (piece := log.read(offset, max_bytes=2048, up_to=log.next_offset)) is not None:
+    while (piece := log.read(offset, max_bytes=2048, up_to=up_to)) is not None:
+        aborted = log.aborted_transactions(piece, offset) if read_committed else []
         for batch in read_batches(piece.read()):
-            records = [] if batch.is_control else batch.records()
-            found += [
-                Seen(r.offset, r.timestamp, r.key, r.value, tuple(r.headers))
-                for r in records
-                if r.offset >= offset
-            ]
+            if not batch.is_control and not _is_aborted(batch, aborted):
+                found += [_seen(each) for each in batch.records() if each.offset >= offset]
             offset = max(offset, batch.last_offset + 1)
     return found
+
+
+def _is_aborted(batch: Batch, aborted: list[AbortedTransaction]) -> bool:
+    header = batch.header
+    return header is not None and any(
+        each.producer_id == header.producer_id
+        and each.first_offset <= header.base_offset < each.last_offset
+        for each in aborted
+    )
+
+
+def _seen(record: Record) -> Seen:
+    headers = tuple(record.headers)
+    return Seen(record.offset, record.timestamp, record.key, record.value, headers)
