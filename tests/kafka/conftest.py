@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.kafka import jars
-from tests.kafka.stay import Returned, Stay, begin, come_back
+from tests.kafka.peer import KafkaPeer
+from tests.kafka.stay import INDEX_BYTES, Back, Stay, begin, come_back
 
 
 @pytest.fixture(scope="session")
@@ -17,11 +18,14 @@ def classpath() -> str:
 
 @pytest.fixture(scope="session")
 def stay(classpath: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stay]:
-    begun = begin(classpath, tmp_path_factory.mktemp("kafka"))
-    yield begun
-    begun.peer.close()
+    settings = {"log.index.size.max.bytes": INDEX_BYTES}
+    peer = KafkaPeer(classpath, tmp_path_factory.mktemp("kafka"), settings)
+    try:
+        yield begin(peer, tmp_path_factory.mktemp("written"))
+    finally:
+        peer.close()
 
 
 @pytest.fixture(scope="session")
-def returned(stay: Stay, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Returned]:
+def returned(stay: Stay, tmp_path_factory: pytest.TempPathFactory) -> Back:
     return come_back(stay, tmp_path_factory.mktemp("returned"))

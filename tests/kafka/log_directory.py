@@ -63,6 +63,15 @@ def make_unclean(directory: Path) -> None:
                 file.write(bytes(240))
 
 
+def copy_partition(directory: Path, topic: str, to: Path) -> None:
+    """One partition and the files that all share."""
+    to.mkdir()
+    for file in directory.iterdir():
+        if file.is_file():
+            shutil.copy(file, to)
+    shutil.copytree(directory / f"{topic}-0", to / f"{topic}-0")
+
+
 def open_from(directory: Path, topic: str, config: LogConfig, *, now_ms: int) -> Log:
     """Partition 0 of a topic, with what the directory knows of it."""
     key = (topic, 0)

@@ -7,8 +7,8 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -170,6 +170,10 @@ class KafkaPeer:
     def kill(self) -> None:
         """As a crash: nothing is trimmed, flushed or checkpointed."""
         self._end(signal.SIGKILL)
+        # ZooKeeper would wait for the dead one's session, and not let it be born again.
+        with self._zookeeper_client() as client:
+            for path in ("/brokers/ids/0", "/controller"):
+                client.delete(path)
 
     def close(self) -> None:
         """Nothing is left running, whatever happened."""
@@ -192,14 +196,20 @@ class KafkaPeer:
         assert isinstance(body, response)
         return body
 
-    def set_leader_epoch(self, topic: str, leader_epoch: int) -> None:
-        """What the cluster believes to be the epoch of partition 0; its next leader adds one."""
-        path = f"/brokers/topics/{topic}/partitions/0/state"
+    def set_leader_epochs(self, epochs: Mapping[str, int]) -> None:
+        """What the cluster believes of partition 0 of each topic; its next leader adds one."""
+        with self._zookeeper_client() as client:
+            for topic, leader_epoch in epochs.items():
+                path = f"/brokers/topics/{topic}/partitions/0/state"
+                state = json.loads(client.get(path)[0])
+                client.set(path, json.dumps(state | {"leader_epoch": leader_epoch}).encode())
+
+    @contextmanager
+    def _zookeeper_client(self) -> Iterator[KazooClient]:
         client = KazooClient(hosts=f"127.0.0.1:{self._zookeeper_port}")
         client.start(timeout=_DEADLINE_S)
         try:
-            state = json.loads(client.get(path)[0])
-            client.set(path, json.dumps(state | {"leader_epoch": leader_epoch}).encode())
+            yield client
         finally:
             client.stop()
             client.close()

@@ -36,6 +36,7 @@ from ottla.protocol.apis.produce import (
     TopicProduceData,
 )
 from ottla.protocol.errors import ErrorCode
+from ottla.storage.log import Log
 from tests.kafka.peer import KafkaPeer
 from tests.kafka.written import Seen
 
@@ -141,6 +142,21 @@ def producers(peer: KafkaPeer, topic: str) -> list[Producer]:
     )
 
 
+def producers_of(log: Log) -> list[Producer]:
+    """What Ottla would answer to the same question."""
+    return sorted(
+        Producer(
+            state.producer_id,
+            state.epoch,
+            state.last_sequence,
+            state.last_timestamp,
+            state.coordinator_epoch,
+            state.transaction_start,
+        )
+        for state in log.producers.active_producers()
+    )
+
+
 def produce(peer: KafkaPeer, topic: str, batch: bytes) -> tuple[int, int]:
     """(error code, base offset) as the leader answers to a batch."""
     partition = PartitionProduceData(index=0, records=batch)
@@ -155,7 +171,9 @@ def consume(peer: KafkaPeer, topic: str, *, read_committed: bool = False) -> lis
     level = "read_committed" if read_committed else "read_uncommitted"
     end = offset_at(peer, topic, LATEST, read_committed=read_committed)[1]
     partition = TopicPartition(topic, 0)
-    consumer = KafkaConsumer(bootstrap_servers=peer.bootstrap, isolation_level=level)
+    consumer = KafkaConsumer(
+        bootstrap_servers=peer.bootstrap, isolation_level=level, enable_auto_commit=False
+    )
     try:
         consumer.assign([partition])
         consumer.seek_to_beginning(partition)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ottla.protocol.errors import ErrorCode
@@ -29,9 +29,11 @@ from tests.kafka.written import (
 
 TORN = ("codecs", "format-1", "idempotent", "transactions")
 VISITOR = 900_100  # the producer who writes to every partition that returns
+INDEX_BYTES = "12000"  # what Kafka sets aside for an index, and a crash leaves to be copied
 _TOPIC_CONFIG = {
     "segment.bytes": str(SEGMENT_BYTES),
     "index.interval.bytes": str(INDEX_INTERVAL_BYTES),
+    "segment.index.bytes": INDEX_BYTES,
     "retention.ms": "-1",
 }
 
@@ -63,48 +65,47 @@ class Returned:
     visits: Mapping[str, tuple[bytes, int]]  # the visitor's last batch, and the offset it got
 
 
-def begin(classpath: str, folder: Path) -> Stay:
+@dataclass
+class Back:
+    """The log directory as different ends left it, and as Kafka recovered it from the crash."""
+
+    ends: Mapping[str, Returned]
+    recovered: Path
+
+
+def begin(peer: KafkaPeer, folder: Path) -> Stay:
+    """Write the partitions, have Kafka create their topics, and exchange the one for the other."""
     # Kafka forgets producers that were silent for a day, so the records have to be of today.
     now_ms = int(folder.stat().st_mtime * 1000)
-    peer = KafkaPeer(classpath, folder, {})
-    written = folder / "written"
-    written.mkdir()
 
     def write(prefix: str, kinds: tuple[str, ...]) -> dict[str, Partition]:
         return {
-            kind: write_partition(written, kind, topic=f"{prefix}{kind}", now_ms=now_ms)
+            kind: write_partition(folder, kind, topic=f"{prefix}{kind}", now_ms=now_ms)
             for kind in kinds
         }
 
     stay = Stay(peer, write("", TOPICS), write("back-", TOPICS), write("torn-", TORN), now_ms)
-    try:
-        peer.start()
-        questions.create_topics(peer, dict.fromkeys(stay.topics, _TOPIC_CONFIG))
-        peer.stop()
-        assert is_clean(peer.log_directory)
-        closed = [*stay.served.values(), *stay.returning.values()]
-        put_in((partition.finish() for partition in closed), peer.log_directory)
-        _tell_epochs(peer, closed)
-        peer.start(topics=stay.topics)
-    except BaseException:
-        peer.close()
-        raise
+    peer.start()
+    questions.create_topics(peer, dict.fromkeys(stay.topics, _TOPIC_CONFIG))
+    peer.stop()
+    assert is_clean(peer.log_directory)
+    closed = [*stay.served.values(), *stay.returning.values()]
+    put_in((partition.finish() for partition in closed), peer.log_directory)
+    _tell_epochs(peer, closed)
+    peer.start(topics=stay.topics)
     return stay
 
 
 def _tell_epochs(peer: KafkaPeer, partitions: list[Partition]) -> None:
     """Kafka's next leader must not come before those that the logs know."""
-    for partition in partitions:
-        latest = partition.log.epochs.latest
-        if latest is not None:
-            peer.set_leader_epoch(partition.topic, latest.epoch)
+    latest = {partition.topic: partition.log.epochs.latest for partition in partitions}
+    peer.set_leader_epochs({topic: entry.epoch for topic, entry in latest.items() if entry})
 
 
-def come_back(stay: Stay, folder: Path) -> dict[str, Returned]:
-    """The log directory after a clean stop, the same as if there had been none, and a crash.
+def come_back(stay: Stay, folder: Path) -> Back:
+    """Have Kafka write more, stop, crash, and recover.
 
-    Before its last start Kafka gets what Ottla left unclosed, each log with half a batch at its
-    end, and has to recover it.
+    After its crash it also finds logs that Ottla did not close, with half a batch at their ends.
     """
     peer = stay.peer
     questions.send_transactions(peer, stay.returning["transactions"].topic)
@@ -115,7 +116,7 @@ def come_back(stay: Stay, folder: Path) -> dict[str, Returned]:
     peer.stop()
     assert is_clean(peer.log_directory)
     shutil.copytree(peer.log_directory, clean.directory)
-    unclean = Returned(**(vars(clean) | {"directory": folder / "unclean"}))
+    unclean = replace(clean, directory=folder / "unclean")
     shutil.copytree(clean.directory, unclean.directory)
     make_unclean(unclean.directory)
     peer.start(topics=stay.topics)
@@ -124,12 +125,15 @@ def come_back(stay: Stay, folder: Path) -> dict[str, Returned]:
     assert not is_clean(peer.log_directory)
     shutil.copytree(peer.log_directory, crashed.directory)
     for partition in stay.torn.values():
-        with (partition.folder / partition.log.active.log.path).open("ab") as log:
+        with Path(partition.log.active.log.path).open("ab") as log:
             log.write(bytes(built(some_records(5)))[:100])
     put_in(stay.torn.values(), peer.log_directory, recovery_point=0)
     _tell_epochs(peer, list(stay.torn.values()))
     peer.start(topics=stay.topics)
-    return {"clean": clean, "unclean": unclean, "crashed": crashed}
+    peer.stop()
+    shutil.copytree(peer.log_directory, folder / "recovered")
+    peer.start(topics=stay.topics)
+    return Back({"clean": clean, "unclean": unclean, "crashed": crashed}, folder / "recovered")
 
 
 def _note(stay: Stay, directory: Path, *, sequence: int) -> Returned:

@@ -10,7 +10,7 @@ from ottla.storage.log import Log
 from ottla.storage.recovery import Found, open_log
 from tests.kafka import questions
 from tests.kafka.peer import run_tool
-from tests.kafka.questions import EARLIEST, LATEST, Producer
+from tests.kafka.questions import EARLIEST, LATEST
 from tests.kafka.stay import Stay
 from tests.kafka.written import TOPICS, Partition, Seen, records_in
 
@@ -120,18 +120,6 @@ def test_leader_epochs_end_where_ottla_says(topic: str, stay: Stay) -> None:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_kafka_knows_the_producers_that_ottla_knew(topic: str, stay: Stay) -> None:
-    assert questions.producers(stay.peer, topic) == producers_of(reopened(stay.served[topic]))
-
-
-def producers_of(log: Log) -> list[Producer]:
-    return sorted(
-        Producer(
-            state.producer_id,
-            state.epoch,
-            state.last_sequence,
-            state.last_timestamp,
-            state.coordinator_epoch,
-            state.transaction_start,
-        )
-        for state in log.producers.active_producers()
+    assert questions.producers(stay.peer, topic) == questions.producers_of(
+        reopened(stay.served[topic])
     )
