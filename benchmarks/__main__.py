@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-KNOWN = ("records", "codec", "imports", "disk", "producers")
+KNOWN = ("records", "codec", "imports", "disk", "producers", "log", "opening")
 
 
 def available() -> list[str]:

@@ -21,8 +21,8 @@ def measure(size_bytes: int) -> list[float]:
     view = memoryview(bytearray(batch_of(size_bytes)))
 
     def validate_and_patch() -> None:
-        validate_batch(view)
-        patch_batch(view, base_offset=42, leader_epoch=7)
+        header = validate_batch(view)
+        patch_batch(view, header, base_offset=42, leader_epoch=7)
 
     return fastest_us(lambda: crc32c(view), validate_and_patch)
 

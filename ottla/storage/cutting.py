@@ -20,6 +20,7 @@ def truncate(log: Log, offset: int, *, now_ms: int) -> bool:
     if offset <= log.segments[0].base_offset:
         restart(log, offset, now_ms=now_ms)
         return True
+    log.cuts += 1
     while log.active.base_offset >= offset:
         _remove(log, log.segments.pop())
     log.active.truncate(offset)
@@ -37,6 +38,7 @@ def truncate(log: Log, offset: int, *, now_ms: int) -> bool:
 def restart(log: Log, offset: int, *, now_ms: int) -> None:
     """Forget everything; the log goes on, empty, at `offset`."""
     log.commit()
+    log.cuts += 1
     while log.segments:
         _remove(log, log.segments.pop())
     _remove_snapshots(log, above=-1)
@@ -65,6 +67,7 @@ def advance_start(log: Log, offset: int) -> None:
     """Records before `offset` count as deleted, wherever their files are."""
     if offset <= log.log_start_offset:
         return
+    log.cuts += 1
     log.log_start_offset = offset
     log.high_watermark = max(log.high_watermark, offset)
     log.producers.on_high_watermark_updated(offset)
@@ -72,7 +75,7 @@ def advance_start(log: Log, offset: int) -> None:
         log.save_epochs()
 
 
-def set_aside(log: Log, segment: Segment) -> list[str]:
+def set_aside(log: Log, segment: Segment, *, with_snapshot: bool = True) -> list[str]:
     """Rename a segment's files to `.deleted`, the log itself last: until then it is all there."""
     segment.close()
     renamed = []
@@ -81,8 +84,8 @@ def set_aside(log: Log, segment: Segment) -> list[str]:
         if log.disk.status(path) is not None:
             log.disk.rename(path, path + Stage.DELETED.value)
             renamed.append(path + Stage.DELETED.value)
-    snapshot = segment.path(Kind.PRODUCERS.value)
-    log.disk.remove(snapshot)
+    if with_snapshot:
+        log.disk.remove(segment.path(Kind.PRODUCERS.value))
     return renamed
 
 

@@ -48,8 +48,9 @@ def begin_flush(log: Log) -> Flush | None:
     return Flush(log.disk, log.folder, files, index_paths, log.next_offset)
 
 
-def end_flush(log: Log, flush: Flush) -> None:
+def end_flush(log: Log, flush: Flush, *, now_ms: int = 0) -> None:
     """The sync is done. A truncation meanwhile counts for more."""
+    log.flushed_ms = max(log.flushed_ms, now_ms)
     log.recovery_point = max(log.recovery_point, min(flush.up_to, log.next_offset))
     _remove_old_snapshots(log)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.batch import (
+    CONTROL_BIT,
     BatchHeader,
     patch_batch,
     patch_timestamp,
@@ -18,12 +19,14 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.convert import recompress, up_convert
-from ottla.protocol.records.layout import LOG_APPEND_TIME_BIT, MAGIC_AT
+from ottla.protocol.records.layout import LOG_APPEND_TIME_BIT, LOG_OVERHEAD, MAGIC_AT
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.config import FOREVER, LogConfig, TimestampPolicy
 from ottla.storage.segment import Append
 
 _NO_TIMESTAMP = -1
+_BROKERS_ONLY = CONTROL_BIT | LOG_APPEND_TIME_BIT
+_new_tuple = tuple.__new__
 _CODECS = {
     "uncompressed": Codec.NONE,
     "gzip": Codec.GZIP,
@@ -81,13 +84,24 @@ def take_as_it_is(
     if len(view) <= MAGIC_AT or view[MAGIC_AT] != 2:
         return None
     header = validate_batch(view)
-    if header.size_bytes != len(view):
+    size_bytes = len(view)
+    if header[1] + LOG_OVERHEAD != size_bytes:
         return None
-    check_client_batch(header, len(view), config)
-    patch_batch(view, base_offset=next_offset, leader_epoch=leader_epoch)
-    last_offset = next_offset + header.last_offset_delta
-    append = Append(view, next_offset, last_offset, header.max_timestamp, last_offset)
-    return Incoming(append, header)
+    # Fields by number, and one condition for all rules: this runs for every batch.
+    delta = header[6]
+    if (
+        header[0]
+        or delta < 0
+        or delta + 1 != header[12]
+        or header[5] & _BROKERS_ONLY
+        or header[9] >= 0 > header[11]
+        or size_bytes > config.max_message_bytes
+    ):
+        check_client_batch(header, size_bytes, config)
+    patch_batch(view, header, base_offset=next_offset, leader_epoch=leader_epoch)
+    last_offset = next_offset + delta
+    append = _new_tuple(Append, (view, next_offset, last_offset, header[8], last_offset))
+    return _new_tuple(Incoming, (append, header, _NO_TIMESTAMP))
 
 
 def take(
@@ -110,7 +124,7 @@ def take(
         log_append_time = now_ms
     if header is not None and config.message_magic == 2:
         data = _rewrite(view, header, codec, config, log_append_time)
-        patch_batch(data, base_offset=next_offset, leader_epoch=leader_epoch)
+        patch_batch(data, read_header(data), base_offset=next_offset, leader_epoch=leader_epoch)
     else:
         data = memoryview(
             bytearray(

@@ -64,6 +64,9 @@ class _Entries:
         del self._packed[count * self._packing.size :]
         self._saved_bytes = min(self._saved_bytes, len(self._packed))
 
+    def move_to(self, path: str) -> None:
+        self._path = path
+
     def save(self, *, sync: bool) -> None:
         file = self._disk.open(self._path, create=True)
         try:
@@ -130,6 +133,10 @@ class OffsetIndex:
         """Forget entries at or behind `offset`."""
         self._entries.keep(self._entries.count_below(offset - self._base_offset, 0))
 
+    def move_to(self, path: str) -> None:
+        self.path = path
+        self._entries.move_to(path)
+
     def save(self, *, sync: bool = False) -> None:
         """Make the file equal; there is a file even if there is no entry."""
         self._entries.save(sync=sync)
@@ -180,6 +187,10 @@ class TimeIndex:
     def truncate(self, offset: int) -> None:
         """Forget entries at or behind `offset`."""
         self._entries.keep(self._entries.count_below(offset - self._base_offset, 1))
+
+    def move_to(self, path: str) -> None:
+        self.path = path
+        self._entries.move_to(path)
 
     def save(self, *, sync: bool = False) -> None:
         """Make the file equal; there is a file even if there is no entry."""

@@ -28,18 +28,20 @@ from ottla.storage.transactions import AbortedTransaction, aborted_in
 
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
 EPOCHS_FILE = "leader-epoch-checkpoint"
+_new_tuple = tuple.__new__  # a NamedTuple's own constructor costs as much as a checksum
 
 
 class AppendGroup:
     """The appends that share one write, and why it failed, if it did."""
 
-    __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes")
+    __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes", "tracks_producers")
 
     def __init__(self, next_offset: int) -> None:
         self.appends: list[Append] = []
-        self.aborted: list[AbortedTransaction] = []
+        self.aborted: list[AbortedTransaction] | None = None
         self.size_bytes = 0
         self.next_offset = next_offset  # where the log ends if the write fails
+        self.tracks_producers = False
         self.error: Exception | None = None
 
 
@@ -93,10 +95,11 @@ class Log:
         self.log_start_offset = log_start_offset
         self.recovery_point = recovery_point
         self.high_watermark = log_start_offset
+        self.flushed_ms = 0
+        self.cuts = 0  # how often records were taken from the log, at either end
         self.producers = producers
         self.epochs = epochs
         self._jitter = jitter
-        self._jitter_ms = jitter(config.segment_jitter_ms)
         self._plain = takes_batches_as_they_are(config)
         self._group: AppendGroup | None = None
 
@@ -111,8 +114,8 @@ class Log:
 
     def append(self, view: memoryview, *, leader_epoch: int, now_ms: int) -> Appended:
         """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
-        latest = self.epochs.latest
-        if latest is None or latest.epoch != leader_epoch:
+        entries = self.epochs.entries
+        if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
         incoming = None
         if self._plain:
@@ -131,7 +134,7 @@ class Log:
 
     def _queue_from_client(self, incoming: Incoming, now_ms: int) -> Appended:
         append, header, log_append_time = incoming
-        if header is None or header.producer_id < 0:
+        if header is None or header[9] < 0:
             group = self._make_room(append, now_ms)
         else:
             duplicate = self.producers.check(header, from_client=True)
@@ -142,11 +145,12 @@ class Log:
                     first_offset, last_offset, timestamp, self._group if queued else None
                 )
             group = self._make_room(append, now_ms)
+            self._track_producers(group)
             self.producers.append(
                 header, base_offset=append.first_offset, max_timestamp=append.max_timestamp
             )
         self._queue(group, append)
-        return Appended(append.first_offset, append.last_offset, log_append_time, group)
+        return _new_tuple(Appended, (append[1], append[2], log_append_time, group))
 
     def append_marker(
         self,
@@ -213,43 +217,45 @@ class Log:
             self.save_epochs()
 
     def _replay(self, group: AppendGroup, batch: Batch) -> None:
+        self._track_producers(group)
         completed = replay_batch(self.producers, batch, self.folder)
         if completed is not None and completed.is_aborted:
-            group.aborted.append(AbortedTransaction.of(completed))
+            group.aborted = [*(group.aborted or ()), AbortedTransaction.of(completed)]
 
     def _queue(self, group: AppendGroup, append: Append) -> None:
         group.appends.append(append)
-        group.size_bytes += len(append.data)
-        self.next_offset = append.last_offset + 1
+        group.size_bytes += len(append[0])
+        self.next_offset = append[2] + 1
 
     def _make_room(self, append: Append, now_ms: int) -> AppendGroup:
         """The group to put it in, after a commit or a roll where one is due."""
-        group = self._group
-        queued_bytes = group.size_bytes if group else 0
-        if self._must_roll(append, queued_bytes, now_ms):
-            self.roll(now_ms=now_ms)
-            group = self._group
-        elif queued_bytes + len(append.data) > _MAX_GROUP_BYTES:
-            self.commit()
+        group, segment = self._group, self.segments[-1]
+        queued_bytes = group.size_bytes if group is not None else 0
+        total_bytes = queued_bytes + len(append[0])
+        if (
+            append[3] >= segment.may_be_old_from
+            or total_bytes > _MAX_GROUP_BYTES
+            or not segment.has_room_for(append[2], total_bytes)
+        ):
+            self._commit_or_roll(append, queued_bytes, now_ms)
             group = self._group
         if group is None:
             group = self._group = AppendGroup(self.next_offset)
-            self.producers.begin()
         return group
 
-    def _must_roll(self, append: Append, queued_bytes: int, now_ms: int) -> bool:
-        segment, config = self.active, self.config
-        size = segment.size_bytes + queued_bytes
-        if not segment.has_room_for(append.last_offset, queued_bytes + len(append.data)):
-            return size > 0 or append.last_offset - segment.base_offset > 0x7FFF_FFFF
-        if not size:
-            return False
-        first = segment.first_timestamp
-        if first is not None and first >= 0 and append.max_timestamp >= 0:
-            age_ms = append.max_timestamp - first
-        else:
-            age_ms = now_ms - segment.created_ms
-        return age_ms > config.segment_ms - self._jitter_ms
+    def _commit_or_roll(self, append: Append, queued_bytes: int, now_ms: int) -> None:
+        segment = self.active
+        is_empty = not segment.size_bytes + queued_bytes
+        has_room = segment.has_room_for(append.last_offset, queued_bytes + append.size_bytes)
+        if (not has_room and not is_empty) or segment.is_old(append.max_timestamp, now_ms=now_ms):
+            self.roll(now_ms=now_ms)
+        elif queued_bytes + append.size_bytes > _MAX_GROUP_BYTES:
+            self.commit()
+
+    def _track_producers(self, group: AppendGroup) -> None:
+        if not group.tracks_producers:
+            self.producers.begin()
+            group.tracks_producers = True
 
     def commit(self) -> None:
         """Write the queued appends. If that fails nothing of them has happened, and it raises."""
@@ -257,15 +263,18 @@ class Log:
         if group is None:
             return
         try:
-            self.active.write(group.appends)
+            self.segments[-1].write(group.appends)
         except (OSError, DiskFailed) as error:
             group.error = error
             self.next_offset = group.next_offset
-            self.producers.rollback()
+            if group.tracks_producers:
+                self.producers.rollback()
             self.epochs.truncate_from_end(self.next_offset)
             raise
-        self.producers.commit()
-        self.active.aborted.extend(group.aborted)
+        if group.tracks_producers:
+            self.producers.commit()
+        if group.aborted:
+            self.active.aborted.extend(group.aborted)
 
     def _settle(self) -> None:
         """Commit before a read. Whoever queued what cannot be written learns it from its group."""
@@ -292,9 +301,15 @@ class Log:
         segment = Segment.create(
             self.disk, self.folder, self.next_offset, self.config, now_ms=now_ms
         )
+        segment.jitter_ms = self._jitter(self.config.segment_jitter_ms)
         self.segments.append(segment)
-        self._jitter_ms = self._jitter(self.config.segment_jitter_ms)
         return segment
+
+    def move_to(self, folder: str) -> None:
+        """The folder was renamed; open files have followed."""
+        self.folder = folder
+        for segment in self.segments:
+            segment.move_to(folder)
 
     def save_snapshot(self) -> None:
         """The producers' state here, so that recovery need not read the log from its beginning.

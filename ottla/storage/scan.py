@@ -14,6 +14,7 @@ LOG_OVERHEAD = 12
 _SMALLEST = {0: 14, 1: 22, 2: 49}  # by magic: a batch's size behind offset and length
 _START = Struct(">qi4xb")  # base offset, length, magic
 _HEADER = Struct(">qi4xb6xi8xq")  # the same, last offset delta, max timestamp
+_TO_LAST_OFFSET = Struct(">qi4xb6xi")
 _OLD_TIMESTAMP = Struct(">q")
 _HEAD_BYTES = _HEADER.size
 _PIECE_BYTES = 8 * 1024
@@ -46,6 +47,28 @@ def walk(
         place = _place(file.path, piece, at, position, end)
         yield place
         position += place.size_bytes
+
+
+def find(file: File, position: int, end: int, offset: int) -> Place | None:
+    """The first batch from `position` on that ends at or behind `offset`.
+
+    As `walk`, but without a `Place` for every batch that is passed: a fetch begins here.
+    """
+    piece = file.read(position, min(_PIECE_BYTES, end - position))
+    unpack, at, last = _TO_LAST_OFFSET.unpack_from, 0, len(piece) - _HEAD_BYTES
+    while at <= last:
+        base_offset, length, magic, delta = unpack(piece, at)
+        if magic != 2 or base_offset + delta >= offset or length < _SMALLEST[2]:
+            break
+        at += LOG_OVERHEAD + length
+    if at <= last:
+        place = _place(file.path, piece, at, position + at, end)
+        if place.last_offset >= offset:
+            return place
+    for place in walk(file, position + at, end):
+        if place.last_offset >= offset:
+            return place
+    return None
 
 
 def read_batch(file: File, place: Place, *, check_crc: bool = True) -> Batch:

@@ -10,7 +10,7 @@ from ottla.storage.config import LogConfig
 from ottla.storage.files import CorruptLog, Disk, File
 from ottla.storage.index import OffsetIndex, TimeIndex
 from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
-from ottla.storage.scan import Place, read_batch, walk
+from ottla.storage.scan import Place, find, read_batch, walk
 from ottla.storage.transactions import (
     ENTRY_BYTES,
     AbortedTransaction,
@@ -20,6 +20,7 @@ from ottla.storage.transactions import (
 
 _NO_TIMESTAMP = -1
 _MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
+_NEVER = 0x7FFF_FFFF_FFFF_FFFF
 
 
 class Append(NamedTuple):
@@ -47,7 +48,9 @@ class Segment:
         self.created_ms = 0
         self.max_timestamp = _NO_TIMESTAMP
         self.offset_of_max_timestamp = base_offset
+        self.jitter_ms = 0  # by which `segment.ms` is shorter, so that not all roll at once
         self.first_timestamp: int | None = None  # of the first batch: when `segment.ms` starts
+        self.may_be_old_from = _NEVER  # a timestamp before this cannot make the segment too old
         self._disk = disk
         self._log: File | None = None
         self._offset_index: OffsetIndex | None = None
@@ -55,6 +58,7 @@ class Segment:
         self._aborted: list[AbortedTransaction] | None = None
         self._aborted_saved = 0
         self._bytes_since_entry = 0
+        self._indexes_are_full = False
 
     @classmethod
     def create(
@@ -64,11 +68,21 @@ class Segment:
         segment.created_ms = now_ms
         segment._log = disk.open(segment.path(".log"), create=True)
         segment._log.truncate(0)
+        if config.preallocate:
+            segment._log.reserve(config.segment_bytes)
         segment._offset_index = OffsetIndex(disk, segment.path(".index"), base_offset)
         segment._time_index = TimeIndex(disk, segment.path(".timeindex"), base_offset)
         segment._aborted = []
         segment.save_indexes()
         return segment
+
+    def move_to(self, folder: str) -> None:
+        """The folder was renamed: the indexes' files are to be found there."""
+        self.folder = folder
+        if self._offset_index is not None:
+            self._offset_index.move_to(self.path(".index"))
+        if self._time_index is not None:
+            self._time_index.move_to(self.path(".timeindex"))
 
     def path(self, suffix: str) -> str:
         return f"{self.folder}/{self.base_offset:020d}{suffix}"
@@ -105,25 +119,26 @@ class Segment:
 
     def has_room_for(self, last_offset: int, size_bytes: int) -> bool:
         """Whether an append still fits by size, by offset and by the indexes."""
-        limit = self.config.segment_index_bytes
         return (
             self.size_bytes + size_bytes <= self.config.segment_bytes
             and last_offset - self.base_offset <= _MAX_RELATIVE_OFFSET
-            and self.offset_index.size_bytes + OFFSET_ENTRY.size <= limit
-            # One entry of the time index is kept free for the last timestamp, at the roll.
-            and self.time_index.size_bytes + 2 * TIME_ENTRY.size <= limit
+            and not self._indexes_are_full
         )
 
     def write(self, appends: Sequence[Append]) -> None:
         """All of them with one write, or none of them and the file as it was."""
-        self.log.append([append.data for append in appends])
+        log = self._log or self.log
+        if len(appends) == 1:
+            log.append((appends[0][0],))
+        else:
+            log.append([append[0] for append in appends])
         for append in appends:
             self.note(append)
 
     def note(self, append: Append) -> None:
         """Take into account what now stands at the segment's end."""
         if self.first_timestamp is None:
-            self.first_timestamp = append.max_timestamp
+            self._note_first(append.max_timestamp)
         if append.max_timestamp > self.max_timestamp:
             self.max_timestamp = append.max_timestamp
             self.offset_of_max_timestamp = append.offset_of_max_timestamp
@@ -131,14 +146,38 @@ class Segment:
             self.offset_index.add(append.last_offset, self.size_bytes)
             self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
             self._bytes_since_entry = 0
-        self._bytes_since_entry += len(append.data)
-        self.size_bytes += len(append.data)
+            limit = self.config.segment_index_bytes
+            # One entry of the time index is kept free for the last timestamp, at the roll.
+            self._indexes_are_full = (
+                self.offset_index.size_bytes + OFFSET_ENTRY.size > limit
+                or self.time_index.size_bytes + 2 * TIME_ENTRY.size > limit
+            )
+        size = len(append.data)
+        self._bytes_since_entry += size
+        self.size_bytes += size
+
+    def _note_first(self, timestamp: int) -> None:
+        self.first_timestamp = timestamp
+        self.may_be_old_from = 0
+        if timestamp >= 0:
+            self.may_be_old_from = timestamp + self.config.segment_ms - self.jitter_ms
+
+    def is_old(self, timestamp: int, *, now_ms: int) -> bool:
+        """Whether `segment.ms` is over, by what is to be appended or else by the clock."""
+        if self.first_timestamp is None:
+            return False
+        if self.first_timestamp >= 0 and timestamp >= 0:
+            age_ms = timestamp - self.first_timestamp
+        else:
+            age_ms = now_ms - self.created_ms
+        return age_ms > self.config.segment_ms - self.jitter_ms
 
     def reset(self) -> None:
         """Know nothing of the file, so that it can be read from its beginning and noted anew."""
         self.size_bytes = self._bytes_since_entry = self._aborted_saved = 0
+        self._indexes_are_full = False
         self.max_timestamp, self.offset_of_max_timestamp = _NO_TIMESTAMP, self.base_offset
-        self.first_timestamp = None
+        self.first_timestamp, self.may_be_old_from = None, _NEVER
         self._offset_index = OffsetIndex(self._disk, self.path(".index"), self.base_offset)
         self._time_index = TimeIndex(self._disk, self.path(".timeindex"), self.base_offset)
         self._aborted = []
@@ -149,14 +188,16 @@ class Segment:
         indexed, position = self.offset_index.lookup(offset)
         if position >= self.size_bytes:
             indexed, position = self.base_offset, 0  # an index that is ahead of the log is no help
-        for place in walk(self.log, position, self.size_bytes):
-            if position and place.base_offset > indexed:
-                cause = f"offset {indexed} is indexed at {position}, there is {place.base_offset}"
-                raise CorruptLog(self.path(".index"), 0, cause)
-            if place.last_offset >= offset:
-                return place
-            position = 0
-        return None
+        place = find(self.log, position, self.size_bytes, offset)
+        if (
+            position
+            and place is not None
+            and place.position == position
+            and (place.base_offset > indexed)
+        ):
+            cause = f"offset {indexed} is indexed at {position}, there is {place.base_offset}"
+            raise CorruptLog(self.path(".index"), 0, cause)
+        return place
 
     def find_timestamp(self, timestamp: int, *, from_offset: int) -> tuple[int, int] | None:
         """(timestamp, offset) of the first record of this time or later, from `from_offset` on."""
@@ -181,13 +222,14 @@ class Segment:
         self.time_index.truncate(offset)
         del self.aborted[count_below(self.aborted, offset) :]
         self._bytes_since_entry = 0
+        self._indexes_are_full = False
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last() or (
             _NO_TIMESTAMP,
             self.base_offset,
         )
         self._look_behind_last_entry()
         if not self.size_bytes:
-            self.first_timestamp = None
+            self.first_timestamp, self.may_be_old_from = None, _NEVER
 
     def _look_behind_last_entry(self) -> None:
         """Timestamps of the batches that no entry of the time index covers yet."""
@@ -204,7 +246,7 @@ class Segment:
             self.max_timestamp, self.offset_of_max_timestamp = last
         self._look_behind_last_entry()
         for place in walk(self.log, 0, self.size_bytes):
-            self.first_timestamp = place.max_timestamp
+            self._note_first(place.max_timestamp)
             break
 
     def largest_timestamp(self) -> int:
@@ -235,6 +277,8 @@ class Segment:
 
     def seal(self) -> None:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""
+        if self.config.preallocate:
+            self.log.truncate(self.size_bytes)  # gives back the blocks that were set aside
         self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
         self.save_indexes()
 

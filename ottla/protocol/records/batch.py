@@ -34,7 +34,7 @@ _HEADER = Struct(">qiibIhiqqqhii")
 _UNCHECKED_HEADER = Struct(">qiibI")
 _CHECKED_HEADER = Struct(">hiqqqhii")  # what follows the checksum, and is covered by it
 _OFFSET = Struct(">q")
-_EPOCH = Struct(">i")
+_OFFSET_LENGTH_EPOCH = Struct(">qii")
 _CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
 _CRC_AT = 17
@@ -149,10 +149,11 @@ def validate_batch(view: memoryview | bytes) -> BatchHeader:
     return header
 
 
-def patch_batch(view: memoryview, *, base_offset: int, leader_epoch: int) -> None:
+def patch_batch(
+    view: memoryview, header: BatchHeader, *, base_offset: int, leader_epoch: int
+) -> None:
     """What a leader assigns; neither field is covered by the checksum."""
-    _OFFSET.pack_into(view, 0, base_offset)
-    _EPOCH.pack_into(view, 12, leader_epoch)
+    _OFFSET_LENGTH_EPOCH.pack_into(view, 0, base_offset, header[1], leader_epoch)
 
 
 def patch_timestamp(view: memoryview, *, max_timestamp: int, log_append_time: bool) -> None:

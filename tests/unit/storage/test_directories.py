@@ -1,172 +1,162 @@
-"""Every small file that Kafka 3.9.1 and 2.0.0 wrote is understood and written back alike."""
+"""Log directories: locks, identity, checkpoints, placement, moves, failing disks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import PurePosixPath
+import random
 
-from ottla.protocol.records.record_set import read_batches
-from ottla.storage.checkpoints import (
-    format_clean_shutdown,
-    format_leader_epochs,
-    format_offsets,
-    format_partition_metadata,
-    parse_clean_shutdown,
-    parse_leader_epochs,
-    parse_offsets,
-    parse_partition_metadata,
-)
-from ottla.storage.epochs import LeaderEpochs
-from ottla.storage.names import Kind, parse_file_name, parse_folder_name
-from ottla.storage.producer import ProducerState
-from ottla.storage.properties import format_meta_properties, parse_meta_properties
-from ottla.storage.replay import rebuild
-from ottla.storage.snapshots import encode_snapshot, parse_snapshot
-from ottla.storage.transactions import AbortedTransaction, parse_transaction_index
-from tests.unit.storage.directories import dumped, files
+import pytest
+
+from ottla.simulation.disk import SimulatedDisk
+from ottla.storage.config import LogConfig
+from ottla.storage.directories import LogDirectories
+from ottla.storage.directory import DirectoryRefused, LogDirectory
+from ottla.storage.files import DiskFailed
+from ottla.storage.threads import Inline
+from tests.unit.storage.logs import NOW_MS, append, contents
+
+ORDERS = ("orders", 0)
+TOPIC_ID = bytes(range(16))
+SMALL = LogConfig(segment_bytes=400, index_interval_bytes=100)
 
 
-def test_offset_checkpoints_are_written_back_byte_for_byte() -> None:
-    found = list(files("-offset-checkpoint"))
-    assert len(found) == 12
-    for path, data in found:
-        assert format_offsets(parse_offsets(data, path)) == data, path
-
-
-def test_leader_epoch_checkpoints_are_written_back_byte_for_byte() -> None:
-    found = list(files("leader-epoch-checkpoint"))
-    assert len(found) == 28
-    for path, data in found:
-        entries = parse_leader_epochs(data, path)
-        # A log without batches of its own format never wrote it.
-        assert format_leader_epochs(entries) == (data or b"0\n0\n"), path
-        assert LeaderEpochs(entries).entries == entries, path
-
-
-def test_partition_metadata_is_written_back_byte_for_byte() -> None:
-    found = list(files("partition.metadata"))
-    assert len(found) == 20
-    for path, data in found:
-        assert format_partition_metadata(parse_partition_metadata(data, path)) == data, path
-
-
-def test_both_kinds_of_clean_shutdown_are_known() -> None:
-    found = dict(files(".kafka_cleanshutdown"))
-    assert {parse_clean_shutdown(data, path) for path, data in found.items()} == {-1}
-    assert format_clean_shutdown() == found["segments/broker-0/.kafka_cleanshutdown"]
-    assert found["old-segments/broker-0/.kafka_cleanshutdown"] == b""
-
-
-def test_meta_properties_are_written_back_byte_for_byte() -> None:
-    found = list(files("meta.properties"))
-    assert len(found) == 3
-    for path, data in found:
-        meta = parse_meta_properties(data, path)
-        date = data.decode().split("\n")[1]
-        written = datetime.strptime(date, "#%a %b %d %H:%M:%S %Z %Y").replace(tzinfo=UTC)
-        assert format_meta_properties(meta, now_ms=int(written.timestamp()) * 1000) == data, path
-        assert meta.node_id == int(path.split("/")[1].removeprefix("broker-"))
-        assert (meta.cluster_id is None) == path.startswith("old")
-
-
-def test_every_name_is_parsed_and_formatted_alike() -> None:
-    endings = tuple(kind.value for kind in Kind)
-    found = list(files(*endings))
-    assert len(found) > 100
-    for path, _ in found:
-        folder, file = PurePosixPath(path).parts[-2:]
-        assert str(parse_folder_name(folder)) == folder
-        assert str(parse_file_name(file)) == file
-
-
-def test_snapshots_say_what_kafka_reads_in_them() -> None:
-    found = list(files(".snapshot"))
-    assert len(found) == 36
-    for path, data in found:
-        producers = parse_snapshot(data, path)
-        assert encode_snapshot(producers) == data, path
-        ours = []
-        for state in producers:
-            said = {
-                "producerId": state.producer_id,
-                "producerEpoch": state.epoch,
-                "coordinatorEpoch": state.coordinator_epoch,
-                "lastTimestamp": state.last_timestamp,
-            }
-            if state.transaction_start >= 0:
-                said["currentTxnFirstOffset"] = state.transaction_start
-            for batch in state.batches:
-                said |= {
-                    "firstSequence": batch.first_sequence,
-                    "lastSequence": batch.last_sequence,
-                    "lastOffset": batch.last_offset,
-                    "offsetDelta": batch.offset_delta,
-                    "timestamp": batch.timestamp,
-                }
-            if path.startswith("old"):
-                del said["lastTimestamp"]  # 2.0 does not print it
-            ours.append(said)
-        assert ours == dumped(path), path
-
-
-def test_transaction_indexes_say_what_kafka_reads_in_them() -> None:
-    found = list(files(".txnindex"))
-    assert len(found) > 5
-    for path, data in found:
-        base_offset = parse_file_name(PurePosixPath(path).name).offset
-        entries = parse_transaction_index(data, path, base_offset=base_offset)
-        assert b"".join(entry.encode() for entry in entries) == data, path
-        ours = [
-            {
-                "version": 0,
-                "producerId": entry.producer_id,
-                "firstOffset": entry.first_offset,
-                "lastOffset": entry.last_offset,
-                "lastStableOffset": entry.last_stable_offset,
-            }
-            for entry in entries
-        ]
-        assert ours == dumped(path), path
-
-
-def test_snapshots_and_indexes_are_rebuilt_from_the_log_alone() -> None:
-    everything = dict(sorted(files(".log", ".snapshot", ".txnindex")))
-    checked = 0
-    for path, data in everything.items():
-        folder, name = path.rsplit("/", 1)
-        if not name.endswith(".snapshot") or "compact" in folder:
-            continue  # compaction took batches that the snapshots still know
-        offset = parse_file_name(name).offset
-        logs = _contents(everything, folder, ".log")
-        batches = [b for log in logs for b in read_batches(log) if b.last_offset < offset]
-        if batches and batches[0].base_offset > 0:
-            continue
-        states, completed = rebuild(batches, path)
-        rebuilt = parse_snapshot(encode_snapshot(states.active_producers()), path)
-        assert sorted(map(_comparable(path), rebuilt)) == sorted(
-            map(_comparable(path), parse_snapshot(data, path))
-        ), path
-        indexes = _contents(everything, folder, ".txnindex")
-        kept = [entry for index in indexes for entry in parse_transaction_index(index, path)]
-        aborted = [AbortedTransaction.of(each) for each in completed if each.is_aborted]
-        assert aborted == [entry for entry in kept if entry.last_offset < offset], path
-        checked += bool(rebuilt)
-    assert checked > 8
-
-
-def _contents(everything: dict[str, bytes], folder: str, ending: str) -> list[bytes]:
-    return [
-        content
-        for path, content in everything.items()
-        if path.startswith(f"{folder}/") and path.endswith(ending)
-    ]
-
-
-def _comparable(path: str) -> Callable[[ProducerState], ProducerState]:
-    if not path.startswith("old"):
-        return lambda state: state
-    # Kafka 2.0 stored the time of the last batch, even if a marker came later.
-    return lambda state: state._replace(
-        last_timestamp=0, batches=tuple(batch._replace(timestamp=0) for batch in state.batches)
+def open_one(disk: SimulatedDisk, path: str = "/data", *, broker_id: int = 1) -> LogDirectory:
+    return LogDirectory.open(
+        disk, path, lambda topic: SMALL, broker_id=broker_id, cluster_id="here", now_ms=NOW_MS
     )
+
+
+def open_all(disk: SimulatedDisk, *paths: str) -> LogDirectories:
+    return LogDirectories.open(
+        disk, paths, lambda topic: SMALL, broker_id=1, cluster_id="here", now_ms=NOW_MS
+    )
+
+
+@pytest.fixture
+def disk() -> SimulatedDisk:
+    return SimulatedDisk(random.Random(0))
+
+
+def test_a_directory_belongs_to_one_broker_at_a_time(disk: SimulatedDisk) -> None:
+    open_one(disk)
+    with pytest.raises(DirectoryRefused, match="in use by another broker"):
+        open_one(disk)
+
+
+def test_another_broker_s_directory_is_refused(disk: SimulatedDisk) -> None:
+    open_one(disk).close(Inline())
+    with pytest.raises(DirectoryRefused, match=r"Configured broker\.id 2 doesn't match stored"):
+        open_one(disk, broker_id=2)
+    open_one(disk)  # and its lock is free again
+
+
+def test_a_cleanly_closed_directory_is_not_looked_into(disk: SimulatedDisk) -> None:
+    directory = open_one(disk)
+    log = directory.create(ORDERS, topic_id=TOPIC_ID, now_ms=NOW_MS)
+    for _ in range(10):
+        append(log, b"x" * 20)
+    log.advance_high_watermark(7)
+    expected = contents(log)
+    directory.close(Inline())
+    again = open_one(disk)
+    assert again.was_clean
+    before = len(disk.operations)
+    assert again.end_offset(ORDERS, now_ms=NOW_MS) == 10
+    assert len(disk.operations) == before
+    reopened = again.log(ORDERS, now_ms=NOW_MS)
+    assert contents(reopened) == expected
+    assert reopened.high_watermark == 7
+    assert again.topic_id(ORDERS) == TOPIC_ID
+
+
+def test_after_a_kill_every_partition_is_checked(disk: SimulatedDisk) -> None:
+    directory = open_one(disk)
+    log = directory.create(ORDERS, topic_id=TOPIC_ID, now_ms=NOW_MS)
+    append(log, b"a")
+    after = disk.kill()
+    again = open_one(after)
+    assert not again.was_clean
+    checked: list[int] = []
+    again.recover(Inline(), now_ms=NOW_MS, on_progress=checked.append)
+    assert sum(checked) > 0
+    assert contents(again.log(ORDERS, now_ms=NOW_MS)) == [(0, b"a")]
+
+
+def test_a_deleted_partition_is_renamed_first_and_removed_later(disk: SimulatedDisk) -> None:
+    directory = open_one(disk)
+    directory.create(ORDERS, topic_id=None, now_ms=NOW_MS)
+    renamed = directory.delete(ORDERS, tag="ab" * 16)
+    assert renamed == f"orders-0.{'ab' * 16}-delete"
+    assert ORDERS not in directory.folders
+    directory.remove_deleted([renamed])
+    assert disk.status(f"/data/{renamed}") is None
+
+
+def test_what_was_to_be_deleted_is_remembered_over_a_restart(disk: SimulatedDisk) -> None:
+    directory = open_one(disk)
+    directory.create(ORDERS, topic_id=None, now_ms=NOW_MS)
+    renamed = directory.delete(ORDERS, tag="ab" * 16)
+    directory.close(Inline())
+    assert open_one(disk).deleted_folders == [renamed]
+
+
+def test_new_partitions_go_where_the_fewest_are(disk: SimulatedDisk) -> None:
+    directories = open_all(disk, "/a", "/b", "/c")
+    for number in range(6):
+        directories.create(("orders", number), topic_id=None, now_ms=NOW_MS)
+    assert [len(each.folders) for each in directories.online.values()] == [2, 2, 2]
+
+
+def test_a_failing_disk_takes_only_its_own_partitions(disk: SimulatedDisk) -> None:
+    directories = open_all(disk, "/a", "/b")
+    for number in range(4):
+        directories.create(("orders", number), topic_id=None, now_ms=NOW_MS)
+    gone = directories.fail("/a", DiskFailed("/a", OSError("Input/output error")))
+    assert len(gone) == 2
+    assert list(directories.online) == ["/b"]
+    assert "/a" in directories.offline
+    for number in range(4):
+        found = directories.find(("orders", number))
+        assert (found is None) == (("orders", number) in gone)
+
+
+def test_without_any_directory_there_is_no_start(disk: SimulatedDisk) -> None:
+    open_all(disk, "/a").close(Inline())
+    disk.break_file("/a/meta.properties")
+    with pytest.raises(DirectoryRefused, match="no log directory can be used"):
+        open_all(disk, "/a")
+
+
+def test_a_partition_moves_to_another_directory_with_all_it_has(disk: SimulatedDisk) -> None:
+    directories = open_all(disk, "/a", "/b")
+    log = directories.create(ORDERS, topic_id=None, now_ms=NOW_MS)
+    for _ in range(10):
+        append(log, b"x" * 20)
+    expected = contents(log)
+    directories.start_move(ORDERS, "/b", tag="cd" * 16, now_ms=NOW_MS)
+    while not directories.continue_move(ORDERS, max_bytes=300, now_ms=NOW_MS):
+        pass
+    old = directories.finish_move(ORDERS, tag="ef" * 16, now_ms=NOW_MS)
+    holder = directories.find(ORDERS)
+    assert holder is not None
+    assert holder.path == "/b"
+    moved = holder.log(ORDERS, now_ms=NOW_MS)
+    assert contents(moved) == expected
+    assert append(moved, b"after") == 10
+    assert directories.online["/a"].deleted_folders == [old]
+    directories.close(Inline())
+    again = open_all(disk, "/a", "/b").find(ORDERS)
+    assert again is not None
+    assert contents(again.log(ORDERS, now_ms=NOW_MS)) == [*expected, (10, b"after")]
+
+
+def test_a_move_cut_short_leaves_one_partition(disk: SimulatedDisk) -> None:
+    directories = open_all(disk, "/a", "/b")
+    log = directories.create(ORDERS, topic_id=None, now_ms=NOW_MS)
+    append(log, b"x")
+    directories.close(Inline())
+    disk.make_folder("/b/orders-0")
+    again = open_all(disk, "/a", "/b")
+    assert [len(each.folders) for each in again.online.values()] == [1, 0]
+    holder = again.find(ORDERS)
+    assert holder is not None
+    assert contents(holder.log(ORDERS, now_ms=NOW_MS)) == [(0, b"x")]

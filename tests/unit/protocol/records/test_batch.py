@@ -13,6 +13,7 @@ from ottla.protocol.records.batch import (
     build_batch,
     patch_batch,
     patch_timestamp,
+    read_header,
     read_records,
     validate_batch,
 )
@@ -87,7 +88,7 @@ def test_sequence_numbers_wrap_to_zero() -> None:
 
 def test_a_leader_assigns_offset_and_epoch_under_the_same_checksum() -> None:
     view = memoryview(bytearray(transactional_batch() + b"next batch"))
-    patch_batch(view, base_offset=5_000_000_000, leader_epoch=6)
+    patch_batch(view, read_header(view), base_offset=5_000_000_000, leader_epoch=6)
     header = validate_batch(view)
     assert (header.base_offset, header.partition_leader_epoch) == (5_000_000_000, 6)
     assert [record.offset for record in read_records(view)] == [5_000_000_000, 5_000_000_001]

@@ -1,0 +1,145 @@
+"""All log directories of a broker: where a new partition goes, what a failed disk takes with it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from ottla.storage.checkpoints import TopicPartition
+from ottla.storage.directory import ConfigOf, DirectoryRefused, LogDirectory
+from ottla.storage.files import CorruptLog, Disk, DiskFailed
+from ottla.storage.log import Log
+from ottla.storage.threads import Background
+
+_logger = logging.getLogger(__name__)
+
+
+class LogDirectories:
+    """The directories that work, and why the others do not."""
+
+    def __init__(self, directories: Sequence[LogDirectory], offline: dict[str, str]) -> None:
+        self.online = {directory.path: directory for directory in directories}
+        self.offline = offline
+        self._moves: dict[TopicPartition, tuple[LogDirectory, Log]] = {}
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        paths: Sequence[str],
+        config_of: ConfigOf,
+        *,
+        broker_id: int,
+        cluster_id: str | None,
+        now_ms: int,
+    ) -> LogDirectories:
+        """A directory on a broken disk is left out; one that is not ours stops the start."""
+        directories: list[LogDirectory] = []
+        offline: dict[str, str] = {}
+        for path in paths:
+            try:
+                directory = LogDirectory.open(
+                    disk, path, config_of, broker_id=broker_id, cluster_id=cluster_id, now_ms=now_ms
+                )
+            except (OSError, DiskFailed, CorruptLog) as error:
+                _logger.error("log directory %s is offline: %s", path, error)
+                offline[path] = str(error)
+            else:
+                directories.append(directory)
+        if not directories:
+            reasons = "; ".join(f"{path}: {reason}" for path, reason in offline.items())
+            raise DirectoryRefused(f"no log directory can be used ({reasons})")
+        found = cls(directories, offline)
+        found._settle_duplicates(now_ms)
+        return found
+
+    def _settle_duplicates(self, now_ms: int) -> None:
+        """A move that a crash cut short leaves a partition twice: the longer one goes on."""
+        holders: dict[TopicPartition, LogDirectory] = {}
+        for directory in self.online.values():
+            for partition in list(directory.folders):
+                other = holders.setdefault(partition, directory)
+                if other is directory:
+                    continue
+                ends = [each.end_offset(partition, now_ms=now_ms) for each in (other, directory)]
+                shorter = directory if ends[0] >= ends[1] else other
+                holders[partition] = other if shorter is directory else directory
+                _logger.warning(
+                    "%s-%d is in two log directories; the one in %s is set aside",
+                    *partition,
+                    shorter.path,
+                )
+                shorter.set_aside(partition)
+
+    def recover(
+        self, background: Background, *, now_ms: int, on_progress: Callable[[int], None]
+    ) -> None:
+        """One directory after the other, the partitions of each side by side."""
+        for directory in list(self.online.values()):
+            try:
+                directory.recover(background, now_ms=now_ms, on_progress=on_progress)
+            except (OSError, DiskFailed) as error:
+                self.fail(directory.path, error)
+
+    def find(self, partition: TopicPartition) -> LogDirectory | None:
+        for directory in self.online.values():
+            if partition in directory.folders:
+                return directory
+        return None
+
+    def create(self, partition: TopicPartition, *, topic_id: bytes | None, now_ms: int) -> Log:
+        """A new log, in the directory with the fewest partitions."""
+        directory = min(self.online.values(), key=lambda each: len(each.folders))
+        return directory.create(partition, topic_id=topic_id, now_ms=now_ms)
+
+    def fail(self, path: str, error: Exception) -> list[TopicPartition]:
+        """A disk has failed: its directory is out for good, with the partitions returned."""
+        directory = self.online.pop(path, None)
+        if directory is None:
+            return []
+        _logger.error("log directory %s is offline: %s", path, error)
+        self.offline[path] = str(error)
+        for partition, (target, _) in list(self._moves.items()):
+            if target is directory:
+                del self._moves[partition]
+        return list(directory.folders)
+
+    def start_move(self, partition: TopicPartition, to_path: str, *, tag: str, now_ms: int) -> None:
+        """Begin to copy a partition to another directory of this broker."""
+        target = self.online[to_path]
+        future = target.create_future(partition, tag=tag, now_ms=now_ms)
+        self._moves[partition] = (target, future)
+
+    def continue_move(self, partition: TopicPartition, *, max_bytes: int, now_ms: int) -> bool:
+        """Copy some more; True once the copy has everything."""
+        source = self._source(partition, now_ms)
+        _, future = self._moves[partition]
+        start = max(future.next_offset, source.log_start_offset)
+        found = source.read(start, max_bytes=max_bytes, up_to=source.next_offset)
+        if found is not None:
+            future.append_as_follower(memoryview(bytearray(found.read())), now_ms=now_ms)
+            future.commit()
+        return future.next_offset >= source.next_offset
+
+    def finish_move(self, partition: TopicPartition, *, tag: str, now_ms: int) -> str:
+        """Let the copy take over; returns the old folder's new name, to be removed later."""
+        source = self._source(partition, now_ms)
+        target, future = self._moves.pop(partition)
+        assert future.next_offset == source.next_offset, f"{partition} is not copied yet"
+        directory = self.find(partition)
+        assert directory is not None
+        future.advance_high_watermark(source.high_watermark)
+        target.adopt(partition, future)
+        return directory.delete(partition, tag=tag)
+
+    def _source(self, partition: TopicPartition, now_ms: int) -> Log:
+        directory = self.find(partition)
+        assert directory is not None, f"{partition} is in no log directory"
+        return directory.log(partition, now_ms=now_ms)
+
+    def close(self, background: Background, *, broker_epoch: int = -1) -> None:
+        for directory in list(self.online.values()):
+            try:
+                directory.close(background, broker_epoch=broker_epoch)
+            except (OSError, DiskFailed) as error:
+                self.fail(directory.path, error)

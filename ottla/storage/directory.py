@@ -1,0 +1,299 @@
+"""One log directory: its lock, whose it is, its checkpoints, and the partitions in it.
+
+After a clean stop a partition is opened when it is first asked for; until then its checkpoints say
+all that is needed of it. After an unclean one `recover` opens them all.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from ottla.storage.checkpoints import (
+    CLEAN_SHUTDOWN,
+    CLEANED_UP_TO,
+    HIGH_WATERMARKS,
+    LOG_STARTS,
+    PARTITION_METADATA,
+    RECOVERY_POINTS,
+    TopicPartition,
+    format_clean_shutdown,
+    format_offsets,
+    format_partition_metadata,
+    parse_offsets,
+    parse_partition_metadata,
+)
+from ottla.storage.config import LogConfig
+from ottla.storage.files import CorruptLog, Disk, Lock
+from ottla.storage.flushing import close as close_log
+from ottla.storage.log import Log
+from ottla.storage.names import BadName, Fate, FolderName, parse_folder_name
+from ottla.storage.properties import (
+    META_PROPERTIES,
+    MetaProperties,
+    format_meta_properties,
+    parse_meta_properties,
+)
+from ottla.storage.recovery import Found, open_log
+from ottla.storage.threads import Background
+
+_logger = logging.getLogger(__name__)
+ConfigOf = Callable[[str], LogConfig]
+
+
+class DirectoryRefused(Exception):
+    """The directory cannot be used by this broker. Says why, and what an operator can do."""
+
+
+@dataclass(slots=True)
+class _Checkpoints:
+    """The offsets that the directory's four files hold."""
+
+    recovery_points: dict[TopicPartition, int] = field(default_factory=dict)
+    log_starts: dict[TopicPartition, int] = field(default_factory=dict)
+    high_watermarks: dict[TopicPartition, int] = field(default_factory=dict)
+    cleaned_up_to: dict[TopicPartition, int] = field(default_factory=dict)
+
+    def files(self) -> dict[str, dict[TopicPartition, int]]:
+        return {
+            RECOVERY_POINTS: self.recovery_points,
+            LOG_STARTS: self.log_starts,
+            HIGH_WATERMARKS: self.high_watermarks,
+            CLEANED_UP_TO: self.cleaned_up_to,
+        }
+
+
+class LogDirectory:
+    """The partitions that one disk holds. `open` takes its lock, `close` gives it back."""
+
+    def __init__(self, disk: Disk, path: str, lock: Lock, config_of: ConfigOf) -> None:
+        self.path = path
+        self.disk = disk
+        self.checkpoints = _Checkpoints()
+        self.folders: dict[TopicPartition, FolderName] = {}
+        self.future_folders: dict[TopicPartition, FolderName] = {}
+        self.deleted_folders: list[str] = []
+        self.was_clean = False
+        self._lock = lock
+        self._config_of = config_of
+        self._logs: dict[TopicPartition, Log] = {}
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        path: str,
+        config_of: ConfigOf,
+        *,
+        broker_id: int,
+        cluster_id: str | None,
+        now_ms: int,
+    ) -> LogDirectory:
+        disk.make_folder(path)
+        try:
+            lock = disk.lock(f"{path}/.lock")
+        except BlockingIOError as error:
+            cause = f"{path} is in use by another broker: stop that one, or give this one another"
+            raise DirectoryRefused(f"{cause} log directory") from error
+        directory = cls(disk, path, lock, config_of)
+        try:
+            directory._identify(broker_id, cluster_id, now_ms)
+        except (DirectoryRefused, CorruptLog):
+            lock.release()
+            raise
+        directory._load_checkpoints()
+        directory._list_folders()
+        marker = f"{path}/{CLEAN_SHUTDOWN}"
+        directory.was_clean = disk.status(marker) is not None or not directory.folders
+        # From here on a crash is unclean, whatever was.
+        disk.remove(marker)
+        disk.sync_folder(path)
+        return directory
+
+    def _identify(self, broker_id: int, cluster_id: str | None, now_ms: int) -> None:
+        path = f"{self.path}/{META_PROPERTIES}"
+        meta = MetaProperties()
+        if self.disk.status(path) is not None:
+            meta = parse_meta_properties(self.disk.read(path), path)
+        if meta.node_id not in (None, broker_id):
+            raise DirectoryRefused(
+                f"Configured broker.id {broker_id} doesn't match stored broker.id {meta.node_id} "
+                f"in {path}: give the broker its old id, or the new broker an empty directory"
+            )
+        if cluster_id is not None and meta.cluster_id not in (None, cluster_id):
+            raise DirectoryRefused(
+                f"{path} belongs to cluster {meta.cluster_id}, this broker to {cluster_id}: "
+                "is zookeeper.connect or log.dirs right?"
+            )
+        wanted = replace(meta, node_id=broker_id, cluster_id=cluster_id or meta.cluster_id)
+        if wanted != meta:
+            self.disk.replace(path, format_meta_properties(wanted, now_ms=now_ms))
+
+    def _load_checkpoints(self) -> None:
+        for name, offsets in self.checkpoints.files().items():
+            path = f"{self.path}/{name}"
+            if self.disk.status(path) is None:
+                continue
+            try:
+                offsets.update(parse_offsets(self.disk.read(path), path))
+            except CorruptLog as error:
+                # Without them more is checked or cleaned again than needed; nothing is lost.
+                _logger.warning("%s; the checkpoint is ignored", error)
+
+    def _list_folders(self) -> None:
+        for name in self.disk.names(self.path):
+            try:
+                folder = parse_folder_name(name)
+            except BadName:
+                continue
+            partition = (folder.topic, folder.partition)
+            if folder.fate is Fate.LIVE:
+                self.folders[partition] = folder
+            elif folder.fate is Fate.FUTURE:
+                self.future_folders[partition] = folder
+            elif folder.fate is Fate.DELETE:
+                self.deleted_folders.append(name)
+
+    def recover(
+        self, background: Background, *, now_ms: int, on_progress: Callable[[int], None]
+    ) -> None:
+        """Open everything that an unclean stop made doubtful, several at a time."""
+        if self.was_clean:
+            return
+        partitions = list(self.folders)
+
+        def opener(partition: TopicPartition) -> Callable[[], Log]:
+            return lambda: self._open(partition, now_ms=now_ms, on_progress=on_progress)
+
+        opened = background.run_all([opener(partition) for partition in partitions])
+        self._logs.update(zip(partitions, opened, strict=True))
+
+    def log(self, partition: TopicPartition, *, now_ms: int) -> Log:
+        """The partition's log, opened if this is the first time. KeyError if it is not here."""
+        found = self._logs.get(partition)
+        if found is None:
+            found = self._logs[partition] = self._open(partition, now_ms=now_ms)
+        return found
+
+    def _open(
+        self,
+        partition: TopicPartition,
+        *,
+        now_ms: int,
+        on_progress: Callable[[int], None] = lambda size_bytes: None,
+    ) -> Log:
+        folder = self.folders[partition]
+        found = Found(
+            self.was_clean,
+            self.checkpoints.recovery_points.get(partition, 0),
+            self.checkpoints.log_starts.get(partition, 0),
+        )
+        log = open_log(
+            self.disk,
+            f"{self.path}/{folder}",
+            self._config_of(folder.topic),
+            found,
+            now_ms=now_ms,
+            on_progress=on_progress,
+        )
+        log.advance_high_watermark(self.checkpoints.high_watermarks.get(partition, 0))
+        return log
+
+    def end_offset(self, partition: TopicPartition, *, now_ms: int) -> int:
+        """Where the log ends, without opening it if the last stop was clean."""
+        if partition not in self._logs and self.was_clean:
+            known = self.checkpoints.recovery_points.get(partition)
+            if known is not None:
+                return known
+        return self.log(partition, now_ms=now_ms).next_offset
+
+    def create(self, partition: TopicPartition, *, topic_id: bytes | None, now_ms: int) -> Log:
+        """A new, empty log; `topic_id` goes into `partition.metadata`."""
+        assert partition not in self.folders, f"{partition} is in {self.path} already"
+        folder = FolderName(*partition)
+        self.folders[partition] = folder
+        log = open_log(
+            self.disk,
+            f"{self.path}/{folder}",
+            self._config_of(folder.topic),
+            Found(was_clean=True),
+            now_ms=now_ms,
+        )
+        if topic_id is not None:
+            data = format_partition_metadata(topic_id)
+            self.disk.replace(f"{log.folder}/{PARTITION_METADATA}", data)
+        self._logs[partition] = log
+        return log
+
+    def topic_id(self, partition: TopicPartition) -> bytes | None:
+        path = f"{self.path}/{self.folders[partition]}/{PARTITION_METADATA}"
+        if self.disk.status(path) is None:
+            return None
+        return parse_partition_metadata(self.disk.read(path), path)
+
+    def delete(self, partition: TopicPartition, *, tag: str) -> str:
+        """Take the partition away at once; its renamed folder is removed by the caller, later."""
+        log = self._logs.pop(partition, None)
+        if log is not None:
+            for segment in log.segments:
+                segment.close()
+        renamed = str(FolderName(*partition, Fate.DELETE, tag))
+        self.disk.rename(f"{self.path}/{self.folders.pop(partition)}", f"{self.path}/{renamed}")
+        self.disk.sync_folder(self.path)
+        for offsets in self.checkpoints.files().values():
+            offsets.pop(partition, None)
+        self.deleted_folders.append(renamed)
+        return renamed
+
+    def set_aside(self, partition: TopicPartition) -> None:
+        """Keep the folder for the operator, but not as this partition."""
+        stray = FolderName(*partition, Fate.STRAY, "0" * 32)
+        self._logs.pop(partition, None)
+        self.disk.rename(f"{self.path}/{self.folders.pop(partition)}", f"{self.path}/{stray}")
+        self.disk.sync_folder(self.path)
+
+    def remove_deleted(self, names: Iterable[str]) -> None:
+        for name in list(names):
+            self.disk.remove_folder(f"{self.path}/{name}")
+            self.deleted_folders.remove(name)
+
+    def create_future(self, partition: TopicPartition, *, tag: str, now_ms: int) -> Log:
+        """A copy in the making, in a folder of its own until `adopt`."""
+        folder = FolderName(*partition, Fate.FUTURE, tag)
+        self.future_folders[partition] = folder
+        path = f"{self.path}/{folder}"
+        config = self._config_of(folder.topic)
+        return open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
+
+    def adopt(self, partition: TopicPartition, future: Log) -> None:
+        """The copy is complete: from now on it is the partition's log."""
+        folder = FolderName(*partition)
+        self.disk.rename(
+            f"{self.path}/{self.future_folders.pop(partition)}", f"{self.path}/{folder}"
+        )
+        self.disk.sync_folder(self.path)
+        future.move_to(f"{self.path}/{folder}")
+        self.folders[partition] = folder
+        self._logs[partition] = future
+
+    def save_checkpoints(self) -> None:
+        """What is known now of every open log; what is not open has not changed."""
+        for partition, log in self._logs.items():
+            self.checkpoints.recovery_points[partition] = log.recovery_point
+            self.checkpoints.high_watermarks[partition] = log.high_watermark
+            if log.log_start_offset > log.segments[0].base_offset:
+                self.checkpoints.log_starts[partition] = log.log_start_offset
+            else:
+                self.checkpoints.log_starts.pop(partition, None)
+        for name, offsets in self.checkpoints.files().items():
+            self.disk.replace(f"{self.path}/{name}", format_offsets(offsets))
+
+    def close(self, background: Background, *, broker_epoch: int = -1) -> None:
+        """A clean end: all logs last, the checkpoints say so, and the marker says that they do."""
+        logs = list(self._logs.values())
+        background.run_all([lambda log=log: close_log(log) for log in logs])  # type: ignore[misc]
+        self.save_checkpoints()
+        self.disk.replace(f"{self.path}/{CLEAN_SHUTDOWN}", format_clean_shutdown(broker_epoch))
+        self._logs.clear()
+        self._lock.release()
