@@ -23,6 +23,7 @@ from tests.kafka.written import (
     Seen,
     Sender,
     built,
+    keyed_records,
     some_records,
     write_partition,
 )
@@ -154,7 +155,7 @@ def _note(stay: Stay, directory: Path, *, sequence: int) -> Returned:
 
 
 def _visit(stay: Stay, topic: str, sequence: int) -> tuple[bytes, int]:
-    records = some_records(5)
+    records = keyed_records(5)
     for record in records:
         record.timestamp += stay.now_ms
     batch = bytes(built(records, sender=Sender(VISITOR, 0, sequence)))

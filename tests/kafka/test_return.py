@@ -18,7 +18,7 @@ from tests.kafka import questions
 from tests.kafka.log_directory import copy_partition, open_from
 from tests.kafka.questions import producers_of
 from tests.kafka.stay import TORN, Back, Returned, Stay
-from tests.kafka.written import TOPICS, Sender, built, records_in, some_records
+from tests.kafka.written import TOPICS, Sender, built, keyed_records, records_in, some_records
 
 ENDS = ("clean", "unclean", "crashed")
 every_kind = pytest.mark.parametrize("kind", TOPICS)
@@ -73,7 +73,7 @@ def test_ottla_recognises_what_was_sent_to_kafka(kind: str, stay: Stay, back: Re
 @every_kind
 def test_ottla_goes_on_and_can_be_opened_again(kind: str, stay: Stay, back: Returned) -> None:
     log = opened(stay, back, kind)
-    appended = log.append(built(some_records(3)), leader_epoch=20, now_ms=stay.now_ms)
+    appended = log.append(built(keyed_records(3)), leader_epoch=20, now_ms=stay.now_ms)
     assert appended.first_offset == log.next_offset - 3
     close(log)
     again = opened(stay, back, kind)

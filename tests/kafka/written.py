@@ -13,6 +13,8 @@ from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import ControlType
 from ottla.protocol.records.record import Record
 from ottla.protocol.records.record_set import Batch, read_batches
+from ottla.simulation.cleaner import InlineCleaner
+from ottla.storage.compactor import Compactor
 from ottla.storage.config import LogConfig, TimestampPolicy
 from ottla.storage.cutting import drop_oldest, truncate
 from ottla.storage.disk import RealDisk
@@ -112,6 +114,16 @@ class Partition:
         )
         self.log.commit()
 
+    def keep_latest(self, *, below: int) -> None:
+        """What compaction up to an offset leaves: a key's last record, if it is committed."""
+        latest = {record.key: record.offset for record in self.committed if record.offset < below}
+        self.records = [
+            record
+            for record in self.records
+            if record.offset >= below or latest.get(record.key) == record.offset
+        ]
+        self.aborted = [record for record in self.aborted if record in self.records]
+
     def finish(self) -> Partition:
         close(self.log)
         return self
@@ -132,6 +144,11 @@ def built(
 ) -> memoryview:
     """A batch as a producer sends it, writable."""
     return memoryview(bytearray(build_batch(list(records), codec=codec, **sender._asdict())))
+
+
+def keyed_records(count: int) -> list[Record]:
+    """What a compacted topic takes, too."""
+    return [Record(number, number, b"key", b"value %d" % number) for number in range(count)]
 
 
 def some_records(count: int, *, start: int = 0) -> list[Record]:
@@ -213,6 +230,35 @@ def _cut(partition: Partition) -> None:
     partition.send(*some_records(4), leader_epoch=8)
 
 
+def _compacted(partition: Partition) -> None:
+    """Of a few keys the last values, of transactions those that were committed, are left."""
+    log = partition.log
+    for number in range(60):
+        is_transactional, is_aborted = number % 2 == 1, number % 14 == 3
+        values = (b"value %d" % number * 6, b"", None, b"x" * 40)
+        records = [
+            Record(
+                i, number * 10 + i, b"key %d" % (number * i % 11), value, [("n", b"%d" % number)]
+            )
+            for i, value in enumerate(values)
+        ]
+        codec = Codec.ZSTD if number % 5 == 0 else Codec.NONE
+        sender = Sender(900_006, 0, number // 2 * 4, True) if is_transactional else NOBODY
+        partition.send(*records, codec=codec, sender=sender, is_aborted=is_aborted)
+        if is_transactional:
+            kind = ControlType.ABORT if is_aborted else ControlType.COMMIT
+            partition.end_transaction(kind, 900_006)
+    log.advance_high_watermark(log.next_offset)
+    dirty_from = log.active.base_offset
+    cleaned_up_to: dict[tuple[str, int], int] = {}
+    compactor = Compactor(InlineCleaner(RealDisk()), cleaned_up_to, map_bytes=1_000_000)
+    assert compactor.start({(partition.topic, 0): log}, now_ms=partition.now_ms)
+    for path in compactor.poll():
+        Path(path).unlink()
+    assert cleaned_up_to == {(partition.topic, 0): dirty_from}
+    partition.keep_latest(below=dirty_from)
+
+
 def _nothing(partition: Partition) -> None:
     """A partition to which nobody ever sent anything."""
 
@@ -232,6 +278,10 @@ _KINDS: dict[str, tuple[Callable[[Partition], None], LogConfig]] = {
     "transactions": (_transactions, SMALL),
     "open-transaction": (_open_transaction, SMALL),
     "cut": (_cut, SMALL),
+    "compacted": (
+        _compacted,
+        replace(SMALL, compacts=True, deletes=False, min_cleanable_dirty_ratio=0.01),
+    ),
     "empty": (_nothing, SMALL),
 }
 TOPICS = tuple(_KINDS)
