@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-KNOWN = ("records", "codec", "imports", "disk", "producers", "log", "opening")
+KNOWN = ("records", "codec", "imports", "disk", "producers", "log", "opening", "compaction")
 
 
 def available() -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ottla.protocol.errors import ProtocolError
-from ottla.protocol.records.layout import LOG_OVERHEAD
+from ottla.protocol.records.layout import LOG_OVERHEAD, MAGIC_AT
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.cleaned_segment import CleanedFiles, CleanedSegment
 from ottla.storage.cleaning_plan import CleaningPlan, group_segments
@@ -22,6 +22,7 @@ from ottla.storage.retention import SegmentFacts
 from ottla.storage.transaction_trail import TransactionTrail
 
 _CHUNK_BYTES = 1024 * 1024
+_LEAST_READ_BYTES = MAGIC_AT + 1  # enough to tell a batch's size
 
 Throttle = Callable[[int], None]  # told of bytes read or written; returns when that was allowed
 Progress = Callable[[int, int], None]  # bytes done, bytes in all; may raise to give up
@@ -51,14 +52,14 @@ def clean(
     chunk_bytes: int = _CHUNK_BYTES,
 ) -> Iterator[CleanedGroup]:
     """The groups as they are done; a group that was not finished leaves no files behind."""
+    if not plan.segments:
+        return
     work = _Work(disk, folder, plan, throttle, progress, chunk_bytes)
     offset_map = OffsetMap(plan.map_bytes)
     end_offset = work.fill(offset_map)
     groups = group_segments(plan, end_offset=end_offset)
     work.total_bytes = work.done_bytes + sum(s.size_bytes for group in groups for s in group)
-    trail = TransactionTrail(
-        plan.aborted, start_offset=plan.segments[0].base_offset if plan.segments else 0
-    )
+    trail = TransactionTrail(plan.aborted, start_offset=plan.segments[0].base_offset)
     batch_filter = BatchFilter(
         offset_map,
         trail,
@@ -188,7 +189,8 @@ def _chunks(
     """Position, batches, and their size together; a batch larger than a chunk is one of its own."""
     position, wanted = 0, chunk_bytes
     while position < size_bytes:
-        data = file.read(position, min(wanted, size_bytes - position))
+        wanted = min(max(wanted, _LEAST_READ_BYTES), size_bytes - position)
+        data = file.read(position, wanted)
         batches: list[Batch] = []
         used = 0
         try:
@@ -200,7 +202,7 @@ def _chunks(
         if used:
             yield position, batches, used
             position, wanted = position + used, chunk_bytes
-        elif len(data) < LOG_OVERHEAD or position + len(data) >= size_bytes:
+        elif len(data) < wanted or position + wanted == size_bytes:
             raise CorruptLog(file.path, position, "the file ends inside a batch")
         else:
             wanted = LOG_OVERHEAD + int.from_bytes(data[8:LOG_OVERHEAD], "big", signed=True)

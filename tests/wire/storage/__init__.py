@@ -1,0 +1,1 @@
+"""Logs that Apache Kafka kept, and what became of them there."""
