@@ -6,34 +6,23 @@ hold the compiled ones against it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from struct import Struct as Packing
 from struct import error as StructError
 from typing import Any
 
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.layout import ArrayOf, Slot, default_of, layout_of, null_marker
-from ottla.protocol.primitives import LONGEST_STRING, RECORDS, STRING, Fixed, Sized, Varying
-from ottla.protocol.schema import Message, Struct
-from ottla.protocol.varint import (
-    read_uvarint,
-    read_varint,
-    read_varlong,
-    write_uvarint,
-    write_varint,
-    write_varlong,
+from ottla.protocol.primitives import (
+    LONGEST_STRING,
+    RECORDS,
+    STRING,
+    UNSIGNED_VARINT,
+    Fixed,
+    Sized,
+    Varying,
 )
-
-_READ_VARYING: dict[str, Callable[[bytes, int], tuple[int, int]]] = {
-    "varint": read_varint,
-    "varlong": read_varlong,
-    "unsigned varint": read_uvarint,
-}
-_WRITE_VARYING = {
-    "varint": write_varint,
-    "varlong": write_varlong,
-    "unsigned varint": write_uvarint,
-}
+from ottla.protocol.schema import Message, Struct
+from ottla.protocol.varint import write_uvarint
 
 
 def explain_read(cls: type[Message], buf: bytes, version: int, offset: int) -> ProtocolError:
@@ -85,11 +74,11 @@ class PlainReader:
         self.pos += size
         return content
 
-    def _varying(self, name: str, path: str) -> int:
+    def _varying(self, kind: Varying, path: str) -> int:
         try:
-            value, self.pos = _READ_VARYING[name](self._buf[: self._end], self.pos)
+            value, self.pos = kind.read(self._buf[: self._end], self.pos)
         except IndexError:
-            raise self._fail(path, f"the bytes end inside the {name}", self.pos) from None
+            raise self._fail(path, f"the bytes end inside the {kind.name}", self.pos) from None
         except ValueError as error:
             raise self._fail(path, str(error), self.pos) from None
         return value
@@ -113,13 +102,13 @@ class PlainReader:
     def _tags(self, struct: Struct, known: dict[int | None, Slot], path: str) -> None:
         here = _join(path, "(tags)")
         unknown, previous = [], -1
-        for _ in range(self._varying("unsigned varint", here)):
+        for _ in range(self._varying(UNSIGNED_VARINT, here)):
             at = self.pos
-            tag = self._varying("unsigned varint", here)
+            tag = self._varying(UNSIGNED_VARINT, here)
             if tag <= previous:
                 raise self._fail(here, f"tag {tag} after tag {previous}: tags must ascend", at)
             previous = tag
-            size = self._varying("unsigned varint", here)
+            size = self._varying(UNSIGNED_VARINT, here)
             if tag not in known:
                 unknown.append((tag, self._take(size, here, f"tag {tag}")))
                 continue
@@ -141,7 +130,7 @@ class PlainReader:
         """A length or count; -1 is null."""
         at = self.pos
         if slot.compact:
-            length = self._varying("unsigned varint", path) - 1
+            length = self._varying(UNSIGNED_VARINT, path) - 1
         else:
             length = self._fixed(code, path, "a length")
         if length < -1:
@@ -155,7 +144,7 @@ class PlainReader:
         if isinstance(kind, Fixed):
             return self._fixed(kind.code, path, f"{kind.name}")
         if isinstance(kind, Varying):
-            return self._varying(kind.name, path)
+            return self._varying(kind, path)
         if isinstance(kind, Sized):
             return self._sized(kind, slot, path)
         if isinstance(kind, ArrayOf):
@@ -255,7 +244,7 @@ class PlainWriter:
                     raise self._fail(path, f"a uuid has {kind.size} bytes, not {len(value)}")
                 return Packing(">" + kind.code).pack(value)
             if isinstance(kind, Varying):
-                return _WRITE_VARYING[kind.name](value)
+                return kind.write(value)
             if isinstance(kind, Sized):
                 content = value.encode() if kind is STRING and value is not None else value
                 if kind is STRING and content is not None and len(content) > LONGEST_STRING:

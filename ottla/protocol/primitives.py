@@ -4,7 +4,18 @@ A message's annotations use the names below (`Int32`, `Uuid`, `str`, `bytes`, `R
 type checker they are plain Python types.
 """
 
+from collections.abc import Callable
 from typing import Annotated, NamedTuple
+
+from ottla.protocol.varint import (
+    Buffer,
+    read_uvarint,
+    read_varint,
+    read_varlong,
+    write_uvarint,
+    write_varint,
+    write_varlong,
+)
 
 
 class Fixed(NamedTuple):
@@ -20,6 +31,8 @@ class Varying(NamedTuple):
     """An integer that takes as many bytes as it needs, seven bits in each."""
 
     name: str
+    read: Callable[[Buffer, int], tuple[int, int]]
+    write: Callable[[int], bytes]
     zero: object = 0
 
 
@@ -35,9 +48,9 @@ BOOLEAN = Fixed("boolean", "?", 1, False)
 STRING = Sized("string", "h", "")
 BYTES = Sized("bytes", "i", b"")
 RECORDS = Sized("records", "i", b"")
-VARINT = Varying("varint")
-VARLONG = Varying("varlong")
-UNSIGNED_VARINT = Varying("unsigned varint")
+VARINT = Varying("varint", read_varint, write_varint)
+VARLONG = Varying("varlong", read_varlong, write_varlong)
+UNSIGNED_VARINT = Varying("unsigned varint", read_uvarint, write_uvarint)
 
 ZERO_UUID = bytes(16)
 

@@ -8,7 +8,8 @@ finds that out afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from struct import Struct as Packing
 from typing import Any
 
@@ -24,21 +25,11 @@ from ottla.protocol.layout import (
 from ottla.protocol.packings import Packings
 from ottla.protocol.primitives import LONGEST_STRING, RECORDS, STRING, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
-from ottla.protocol.varint import (
-    continue_uvarint,
-    read_uvarint,
-    read_varint,
-    read_varlong,
-)
+from ottla.protocol.source import Source
+from ottla.protocol.varint import continue_uvarint, read_uvarint
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
 TagReader = Callable[[Any, bytes, int, int], int]
-
-_READ_VARYING = {
-    "varint": read_varint,
-    "varlong": read_varlong,
-    "unsigned varint": read_uvarint,
-}
 
 
 class Malformed(ValueError):
@@ -73,27 +64,20 @@ class _Source:
     def __init__(self, version: int, *, flexible: bool) -> None:
         self._version = version
         self._flexible = flexible
-        self._lines: list[str] = []
-        self._indent = 1
-        self._variables = 0
         self._run: list[tuple[str, str]] = []  # (struct letter, where the value goes)
-        self._names: dict[str, Any] = {
-            "Malformed": Malformed,
-            "new": object.__new__,
-            "continue_uvarint": continue_uvarint,
-            "read_tags": _read_tags,
-        }
+        self._code = Source(
+            Malformed=Malformed,
+            new=object.__new__,
+            continue_uvarint=continue_uvarint,
+            read_tags=_read_tags,
+        )
+        self.line = self._code.line
 
     def function(self, parameters: str, title: str) -> Any:
-        code = "\n".join([f"def read({parameters}):", *self._lines])
-        exec(compile(code, f"<reader of {title}>", "exec"), self._names)
-        return self._names["read"]
-
-    def line(self, text: str) -> None:
-        self._lines.append("    " * self._indent + text)
+        return self._code.function(parameters, f"reader of {title}")
 
     def new(self, variable: str, cls: type[Struct]) -> None:
-        self.line(f"{variable} = new({self._name(cls)})")
+        self.line(f"{variable} = new({self._code.name(cls)})")
 
     def struct(self, variable: str, cls: type[Struct]) -> None:
         """Lines that fill every slot of the struct in `variable`."""
@@ -105,7 +89,7 @@ class _Source:
             known = {slot.tag: _compile_tag(slot, self._version) for slot in layout.tagged}
             self._run.append(("B", "n"))
             self.flush()
-            tags = f"read_tags({variable}, buf, pos, n, {self._name(known)}, end)"
+            tags = f"read_tags({variable}, buf, pos, n, {self._code.name(known)}, end)"
             self.line(f"if n: pos = {tags}")
 
     def value(self, slot: Slot, target: str) -> None:
@@ -114,7 +98,7 @@ class _Source:
             self._run.append((kind.code, target))
         elif isinstance(kind, Varying):
             self.flush()
-            self.line(f"{target}, pos = {self._name(_READ_VARYING[kind.name])}(buf, pos)")
+            self.line(f"{target}, pos = {self._code.name(kind.read)}(buf, pos)")
         elif isinstance(kind, Sized):
             self._sized(kind, slot, target)
         elif isinstance(kind, ArrayOf):
@@ -133,18 +117,8 @@ class _Source:
             self.line("pos += 1")
             return
         packing = Packing(">" + "".join(codes))
-        self.line(f"{', '.join(targets)}, = {self._name(packing.unpack_from)}(buf, pos)")
+        self.line(f"{', '.join(targets)}, = {self._code.name(packing.unpack_from)}(buf, pos)")
         self.line(f"pos += {packing.size}")
-
-    def _variable(self, prefix: str) -> str:
-        """Never used twice: what waits to be unpacked may still go to an earlier one."""
-        self._variables += 1
-        return f"{prefix}{self._variables}"
-
-    def _name(self, thing: Any) -> str:
-        name = f"k{len(self._names)}"
-        self._names[name] = thing
-        return name
 
     def _constants(self, variable: str, slots: list[Slot]) -> None:
         """Defaults of what this version lacks, and of tags until they turn up."""
@@ -155,7 +129,7 @@ class _Source:
             if isinstance(value, list):
                 self.line(f"{target} = {value!r}")
             elif isinstance(value, Struct):
-                self.line(f"{target} = {self._name(default_of)}({self._name(slot)})")
+                self.line(f"{target} = {self._code.name(default_of)}({self._code.name(slot)})")
             else:
                 shared.setdefault(repr(value), []).append(target)
         for text, targets in shared.items():
@@ -172,6 +146,16 @@ class _Source:
         self.line("if n > 127: n, pos = continue_uvarint(buf, pos, n)")
         self.line("n -= 1")
 
+    @contextmanager
+    def _if(self, there: str, slot: Slot, target: str, *, null: str) -> Iterator[None]:
+        """What is added inside is for a value that is there; null and the rest are dealt with."""
+        with self._code.block(f"if {there}:"):
+            yield
+            self.flush()
+        if slot.nullable:
+            self.line(f"elif {null}: {target} = None")
+        self.line("else: raise Malformed")
+
     def _sized(self, kind: Sized, slot: Slot, target: str) -> None:
         self._length(slot, kind.length_code)
         content, there = "buf[pos:stop]", "n >= 0"
@@ -179,68 +163,47 @@ class _Source:
             content += ".decode()"
             there = f"0 <= n <= {LONGEST_STRING}" if slot.compact else there
         elif kind is RECORDS:
-            content = f"{self._name(memoryview)}(buf)[pos:stop]"
-        with _Choice(self, slot, target, there, "n == -1"):
+            content = f"{self._code.name(memoryview)}(buf)[pos:stop]"
+        with self._if(there, slot, target, null="n == -1"):
             self.line("stop = pos + n")
             self.line(f"{target} = {content}")
             self.line("pos = stop")
 
     def _array(self, element: Kind, slot: Slot, target: str) -> None:
         self._length(slot, "i")
-        with _Choice(self, slot, target, "n >= 0", "n == -1"):
+        with self._if("n >= 0", slot, target, null="n == -1"):
             if is_number(element):
                 packings = Packings("unpack_from", "{}" + element.code)
-                self.line(f"{target} = list({self._name(packings)}[n](buf, pos))")
+                self.line(f"{target} = list({self._code.name(packings)}[n](buf, pos))")
                 self.line(f"pos += {element.size} * n")
             else:
                 self._loop(element, slot, target)
 
     def _loop(self, element: Kind, slot: Slot, target: str) -> None:
-        item, items = self._variable("o"), self._variable("a")
+        item, items = self._code.variable("o"), self._code.variable("a")
         # Every element takes at least a byte, so a count beyond that lies.
         self.line("if n > end - pos: raise Malformed")
         self.line(f"{target} = {items} = []")
-        self.line("for _ in range(n):")
-        self._indent += 1
-        if isinstance(element, type):
-            self.new(item, element)
-            self.struct(item, element)
-        else:
-            self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
-        self.flush()
-        self.line(f"{items}.append({item})")
-        self._indent -= 1
+        with self._code.block("for _ in range(n):"):
+            if isinstance(element, type):
+                self.new(item, element)
+                self.struct(item, element)
+            else:
+                self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
+            self.flush()
+            self.line(f"{items}.append({item})")
 
     def _nested(self, kind: type[Struct], slot: Slot, target: str) -> None:
-        variable = self._variable("o")
+        variable = self._code.variable("o")
         if slot.nullable:
             self._run.append(("b", "n"))
             self.flush()
-            with _Choice(self, slot, target, "n == 1", f"n == {null_marker(slot)}"):
-                self.line(f"{target} = {variable} = new({self._name(kind)})")
+            with self._if("n == 1", slot, target, null=f"n == {null_marker(slot)}"):
+                self.line(f"{target} = {variable} = new({self._code.name(kind)})")
                 self.struct(variable, kind)
         else:
-            self.line(f"{target} = {variable} = new({self._name(kind)})")
+            self.line(f"{target} = {variable} = new({self._code.name(kind)})")
             self.struct(variable, kind)
-
-
-class _Choice:
-    """`if there: …`, `elif null: target = None`, `else: malformed`, around a `with` block."""
-
-    def __init__(self, source: _Source, slot: Slot, target: str, there: str, null: str) -> None:
-        self._source = source
-        self._null = f"elif {null}: {target} = None" if slot.nullable else ""
-        source.line(f"if {there}:")
-
-    def __enter__(self) -> None:
-        self._source._indent += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._source.flush()
-        self._source._indent -= 1
-        if self._null:
-            self._source.line(self._null)
-        self._source.line("else: raise Malformed")
 
 
 def _read_tags(

@@ -23,16 +23,11 @@ from ottla.protocol.layout import (
 from ottla.protocol.packings import Packings
 from ottla.protocol.primitives import LONGEST_STRING, STRING, ZERO_UUID, Fixed, Sized, Varying
 from ottla.protocol.schema import Struct
-from ottla.protocol.varint import write_uvarint, write_varint, write_varlong
+from ottla.protocol.source import Source
+from ottla.protocol.varint import write_uvarint
 
 Add = Callable[[bytes], None]
 Writer = Callable[[Any, Add], None]
-
-_WRITE_VARYING = {
-    "varint": write_varint,
-    "varlong": write_varlong,
-    "unsigned varint": write_uvarint,
-}
 
 
 class Unwritable(ValueError):
@@ -42,19 +37,13 @@ class Unwritable(ValueError):
 def compile_writer(cls: type[Struct], version: int, *, flexible: bool) -> Writer:
     source = _Source(version, flexible=flexible)
     source.struct("o", cls)
-    source.flush()
-    source.line("return None")
-    writer: Writer = source.function("o, add", f"{cls.__name__} v{version}")
-    return writer
+    return source.function(f"{cls.__name__} v{version}")
 
 
 def _compile_tag(slot: Slot, version: int) -> Writer:
     source = _Source(version, flexible=True)
     source.value(slot, f"o.{slot.name}")
-    source.flush()
-    source.line("return None")
-    writer: Writer = source.function("o, add", f"tagged field {slot.name} v{version}")
-    return writer
+    return source.function(f"tagged field {slot.name} v{version}")
 
 
 class _Waiting(NamedTuple):
@@ -71,24 +60,21 @@ class _Source:
     def __init__(self, version: int, *, flexible: bool) -> None:
         self._version = version
         self._flexible = flexible
-        self._lines: list[str] = []
-        self._indent = 1
-        self._variables = 0
         self._run: list[_Waiting] = []
-        self._names: dict[str, Any] = {
-            "Unwritable": Unwritable,
-            "view": memoryview,
-            "write_uvarint": write_uvarint,
-            "write_tags": _write_tags,
-        }
+        self._code = Source(
+            Unwritable=Unwritable,
+            view=memoryview,
+            write_uvarint=write_uvarint,
+            write_tags=_write_tags,
+        )
+        self.line = self._code.line
 
-    def function(self, parameters: str, title: str) -> Any:
-        code = "\n".join([f"def write({parameters}):", *self._lines])
-        exec(compile(code, f"<writer of {title}>", "exec"), self._names)
-        return self._names["write"]
-
-    def line(self, text: str) -> None:
-        self._lines.append("    " * self._indent + text)
+    def function(self, title: str) -> Writer:
+        """A function of the struct, `o`, and of what takes the pieces, `add`."""
+        self.flush()
+        self.line("return None")
+        writer: Writer = self._code.function("o, add", f"writer of {title}")
+        return writer
 
     def struct(self, variable: str, cls: type[Struct]) -> None:
         layout = layout_of(cls, self._version, flexible=self._flexible)
@@ -103,11 +89,11 @@ class _Source:
     def value(self, slot: Slot, source: str) -> None:
         kind = slot.kind
         if isinstance(kind, Fixed):
-            whole = source if is_number(kind) else f"{self._name(_whole_uuid)}({source})"
+            whole = source if is_number(kind) else f"{self._code.name(_whole_uuid)}({source})"
             self._run.append(_Waiting(kind.code, whole))
         elif isinstance(kind, Varying):
             self.flush()
-            self.line(f"add({self._name(_WRITE_VARYING[kind.name])}({source}))")
+            self.line(f"add({self._code.name(kind.write)}({source}))")
         elif isinstance(kind, Sized):
             self._sized(kind, slot, source)
         elif isinstance(kind, ArrayOf):
@@ -126,20 +112,10 @@ class _Source:
         codes = "".join(waiting.code for waiting in run)
         lengths = ", ".join(waiting.length for waiting in run if waiting.length)
         if lengths:
-            return f"{self._name(Packings('pack', codes))}[{lengths}]({values})"
+            return f"{self._code.name(Packings('pack', codes))}[{lengths}]({values})"
         if values:
-            return f"{self._name(Packing('>' + codes).pack)}({values})"
+            return f"{self._code.name(Packing('>' + codes).pack)}({values})"
         return repr(bytes(len(codes)))
-
-    def _variable(self, prefix: str) -> str:
-        """Never used twice: what waits to be packed may still refer to an earlier one."""
-        self._variables += 1
-        return f"{prefix}{self._variables}"
-
-    def _name(self, thing: Any) -> str:
-        name = f"k{len(self._names)}"
-        self._names[name] = thing
-        return name
 
     def _differs(self, variable: str, slot: Slot) -> str:
         """An expression that is true when the value is not the field's default."""
@@ -147,7 +123,7 @@ class _Source:
         if default is None:
             return f"{value} is not None"
         if isinstance(default, Struct):
-            return f"{value} != {self._name(default)}"
+            return f"{value} != {self._code.name(default)}"
         return f"{value} != {default!r}"
 
     def _tags(self, variable: str, tagged: list[Slot]) -> None:
@@ -157,7 +133,7 @@ class _Source:
         run, self._run = self._run, []
         self.line(f"if {' or '.join([f'{variable}.unknown_tags', *tests])}:")
         packed = f"add({self._packed(run)}); " if run else ""
-        self.line(f"    {packed}write_tags({variable}, {self._name(writers)}, add)")
+        self.line(f"    {packed}write_tags({variable}, {self._code.name(writers)}, add)")
         self.line("else:")
         self.line(f"    add({self._packed([*run, _Waiting('x')])})")
 
@@ -187,7 +163,7 @@ class _Source:
         self.line("if s: add(s)")
 
     def _array(self, element: Kind, slot: Slot, source: str) -> None:
-        items, count = self._variable("a"), self._variable("n")
+        items, count = self._code.variable("a"), self._code.variable("n")
         self.line(f"{items} = {source}")
         if slot.nullable:
             self.line(f"if {items} is None: {count} = -1; {items} = ()")
@@ -205,29 +181,25 @@ class _Source:
             self._loop(element, slot, items)
 
     def _loop(self, element: Kind, slot: Slot, items: str) -> None:
-        item = self._variable("o")
-        self.line(f"for {item} in {items}:")
-        self._indent += 1
-        if isinstance(element, type):
-            self.struct(item, element)
-        else:
-            self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
-        self.flush()
-        self._indent -= 1
+        item = self._code.variable("o")
+        with self._code.block(f"for {item} in {items}:"):
+            if isinstance(element, type):
+                self.struct(item, element)
+            else:
+                self.value(Slot(slot.name, element, False, slot.compact, None, None), item)
+            self.flush()
 
     def _nested(self, kind: type[Struct], slot: Slot, source: str) -> None:
-        variable = self._variable("o")
+        variable = self._code.variable("o")
         self.line(f"{variable} = {source}")
         if slot.nullable:
             self.flush()
             null = null_marker(slot).to_bytes(1, "big", signed=True)
             self.line(f"if {variable} is None: add({null!r})")
-            self.line("else:")
-            self._indent += 1
-            self.line("add(b'\\x01')")
-            self.struct(variable, kind)
-            self.flush()
-            self._indent -= 1
+            with self._code.block("else:"):
+                self.line("add(b'\\x01')")
+                self.struct(variable, kind)
+                self.flush()
         else:
             self.struct(variable, kind)
 

@@ -68,6 +68,8 @@ class Segment:
         segment.created_ms = now_ms
         segment._log = disk.open(segment.path(".log"), create=True)
         segment._log.truncate(0)
+        if config.preallocate:
+            segment._log.reserve(config.segment_bytes)
         segment._offset_index = OffsetIndex(disk, segment.path(".index"), base_offset)
         segment._time_index = TimeIndex(disk, segment.path(".timeindex"), base_offset)
         segment._aborted = []
@@ -275,6 +277,8 @@ class Segment:
 
     def seal(self) -> None:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""
+        if self.config.preallocate:
+            self.log.truncate(self.size_bytes)  # gives back the blocks that were set aside
         self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
         self.save_indexes()
 
