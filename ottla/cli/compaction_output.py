@@ -187,7 +187,7 @@ def _log_json(report: CompactionReport, summaries: KeySummaries, top: int) -> di
             verdict.name.lower(): n
             for verdict, n in sorted(totals.verdicts.items(), key=lambda item: item[0].name)
         },
-        "key_count": len(summaries),
+        "key_count": None if summaries.is_cut else len(summaries),
         "keys_cut": summaries.is_cut,
         "keys": [_key_json(summary, text) for summary in summaries.top(top)],
         "findings": [finding.to_json() for finding in report.findings],

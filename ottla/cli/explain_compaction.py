@@ -61,7 +61,7 @@ a record and line. Of a record: `offset`, `timestamp`, `key` (text, decoded, or 
 `first_uncleanable_offset`, `last_stable_offset`, `high_watermark`, `log_end_offset`), `bound`,
 `clean_bytes`, `cleanable_bytes`, `dirty_ratio`, `would_compact`, `reason`, `bytes_now`,
 `bytes_after`, `segments_now`, `segments_after`, `records_kept`, `records_dropped`,
-`verdicts`, `key_count`, `keys_cut`, `findings`.
+`verdicts`, `key_count` (null if there are too many), `keys_cut`, `findings`.
 
 Exit code: 0 explained; 1 a batch is corrupt, a key is not there, or a file cannot be read;
 2 wrong call.

@@ -20,7 +20,6 @@ class KeySummary:
     kept: int = 0
     kept_bytes: int = 0
     oldest_kept: ExplainedRecord | None = None
-    newest: ExplainedRecord | None = None
 
     @property
     def dropped(self) -> int:
@@ -29,7 +28,6 @@ class KeySummary:
     def add(self, record: ExplainedRecord) -> None:
         self.records += 1
         self.size_bytes += record.size_bytes
-        self.newest = record
         if record.verdict.keeps:
             self.kept += 1
             self.kept_bytes += record.size_bytes
