@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks.records import batch_of
+from ottla.protocol.records.batch import patch_timestamp
 from ottla.storage.config import LogConfig
 from ottla.storage.disk import RealDisk
 from ottla.storage.log import Log
@@ -27,6 +28,7 @@ def main() -> None:
         for size, count, must in APPENDS:
             _append(folder, size, count, must)
         _locate(folder)
+        _locate_time(folder)
     finally:
         shutil.rmtree(folder)
 
@@ -76,6 +78,28 @@ def _locate(folder: str) -> None:
     took = min(_timed(locate) for _ in range(ROUNDS)) / len(offsets) * 1e6
     verdict = "ok" if took <= LOCATE_US else "MISSED"
     print(f"locate an offset among 200 B batches: {took:.1f} us, at most {LOCATE_US:g}: {verdict}")
+
+
+def _locate_time(folder: str) -> None:
+    """In a partition of 1 GB with a batch every millisecond."""
+    config = LogConfig(segment_bytes=256 * 1024 * 1024)
+    log = open_log(RealDisk(), f"{folder}/t-1", config, Found(was_clean=True), now_ms=NOW_MS)
+    view = memoryview(bytearray(batch_of(16_384)))
+    count = 2**30 // len(view)
+    for number in range(count):
+        view[:8] = bytes(8)
+        patch_timestamp(view, max_timestamp=NOW_MS + number, log_append_time=False)
+        log.append(view, leader_epoch=0, now_ms=NOW_MS)
+        log.commit()
+    times = [NOW_MS + (number * 7919) % count for number in range(2_000)]
+
+    def locate() -> None:
+        for timestamp in times:
+            log.find_timestamp(timestamp)
+
+    took = min(_timed(locate) for _ in range(ROUNDS)) / len(times) * 1e6
+    verdict = "ok" if took <= 10 * LOCATE_US else "MISSED"
+    print(f"locate a time in 1 GB: {took:.1f} us, at most {10 * LOCATE_US:g}: {verdict}")
 
 
 def _timed(work: Callable[[], object]) -> float:

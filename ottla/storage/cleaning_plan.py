@@ -61,7 +61,7 @@ def cleanable_range(log: LogFacts, *, now_ms: int) -> CleanableRange:
     if log.checkpoint is not None and first_dirty <= log.checkpoint <= log.log_end_offset:
         first_dirty = log.checkpoint
     active = log.segments[-1].base_offset
-    dirty_closed = [s for s in _overlapping(log.segments, first_dirty, active)]
+    dirty_closed = _overlapping(log.segments, first_dirty, active)
     limit, bound = active, Bound.ACTIVE_SEGMENT
     if log.last_stable_offset < limit:
         limit, bound = log.last_stable_offset, Bound.OPEN_TRANSACTION

@@ -59,6 +59,9 @@ def _read_spans(payload: bytes, count: int, spans: list[RecordSpan]) -> int:  # 
         if delta < 0x80:
             delta = (delta >> 1) ^ -(delta & 1)
             pos += 2
+        elif payload[pos + 2] < 0x80:
+            delta = (delta >> 1 & 0x3F | payload[pos + 2] << 6) ^ -(delta & 1)
+            pos += 3
         else:
             delta, pos = read_varlong(payload, pos + 1)
         offset_at = pos
@@ -77,11 +80,9 @@ def _read_spans(payload: bytes, count: int, spans: list[RecordSpan]) -> int:  # 
         else:
             number, pos = read_varint(payload, pos)
             number <<= 1
-        key = None
-        if not number & 1:
-            key_at = pos
-            pos += number >> 1
-            key = payload[key_at:pos]
+        size = 0 if number & 1 else number >> 1
+        key = None if number & 1 else payload[pos : pos + size]
+        pos += size
         has_value = not payload[pos] & 1
         if pos >= end or offset & 1 or offset < 0:
             raise ValueError(f"record {len(spans)} does not fill its length")
