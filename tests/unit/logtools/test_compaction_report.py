@@ -19,7 +19,7 @@ from ottla.storage.config import LogConfig
 from ottla.storage.facts import log_facts
 from ottla.storage.recovery import Found, open_log
 from ottla.storage.verdict import Verdict
-from tests.storage.log_directories import KAFKA_3_9, files_of
+from tests.storage.log_directories import KAFKA_2_0, KAFKA_3_9, files_of
 from tests.unit.logtools.compacted_partition import (
     CHECKPOINT,
     DIRECTORY,
@@ -94,18 +94,26 @@ def test_nothing_is_touched(files: Files, now_ms: int) -> None:
     assert fingerprint(disk, DIRECTORY) == before
 
 
-KAFKAS = sorted(
-    path.rpartition("/")[0] for path in files_of(KAFKA_3_9) if path.endswith(f"{0:020}.log")
+FOLDERS = sorted(
+    (tar, path.rpartition("/")[0])
+    for tar in (KAFKA_2_0, KAFKA_3_9)
+    for path in files_of(tar)
+    if path.endswith(f"{0:020}.log")
 )
 
 
-@pytest.mark.parametrize("folder", KAFKAS)
-def test_of_what_kafka_wrote_too_as_much_stays_as_explained(folder: str) -> None:
-    files = {
+def kafkas(tar: str, folder: str) -> dict[str, bytes]:
+    """What Kafka left in this folder, as if it were the partition's."""
+    return {
         f"{FOLDER}/{path.rpartition('/')[2]}": data
-        for path, data in files_of(KAFKA_3_9).items()
+        for path, data in files_of(tar).items()
         if path.startswith(f"{folder}/")
     }
+
+
+@pytest.mark.parametrize(("tar", "folder"), FOLDERS)
+def test_of_what_kafka_wrote_too_as_much_stays_as_explained(tar: str, folder: str) -> None:
+    files = kafkas(tar, folder)
     disk = disk_of(files)
     before = fingerprint(disk, DIRECTORY)
     now_ms = 1_794_800_000_000
@@ -118,6 +126,17 @@ def test_of_what_kafka_wrote_too_as_much_stays_as_explained(folder: str) -> None
     if after.was_compacted:
         assert [r.offset for r in records if r.verdict.keeps] == after.offsets
         assert report.totals.bytes_after == after.size_bytes
+
+
+@given(st.sampled_from([place for place in FOLDERS if any(kafkas(*place).values())]), st.data())
+def test_a_flipped_bit_anywhere_is_survived(place: tuple[str, str], data: st.DataObject) -> None:
+    files = kafkas(*place)
+    path = data.draw(st.sampled_from([path for path in files if files[path]]))
+    broken = bytearray(files[path])
+    broken[data.draw(st.integers(0, len(broken) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    files[path] = bytes(broken)
+    report, records = report_on(disk_of(files))
+    assert len(records) == report.totals.kept + report.totals.dropped
 
 
 def test_kafkas_own_compaction_is_known_to_have_happened() -> None:
