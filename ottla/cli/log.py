@@ -11,6 +11,7 @@ from ottla.cli.dump import dump
 from ottla.cli.explain_compaction import HELP, explain_compaction
 from ottla.cli.output import fail, print_table
 from ottla.cli.reading import explained
+from ottla.cli.recover import recover_command
 from ottla.cli.verify import verify_command
 from ottla.logtools.index import DEFAULT_INTERVAL_BYTES, Change, changes, rebuild, write
 from ottla.logtools.paths import sibling, split_path
@@ -24,6 +25,7 @@ log = typer.Typer(
 )
 log.command("dump")(dump)
 log.command("verify")(verify_command)
+log.command("recover")(recover_command)
 log.command("explain-compaction", help=HELP)(explain_compaction)
 _SHOWN_ENTRIES = 10
 

@@ -12,6 +12,8 @@ from struct import Struct
 from ottla.storage.files import CorruptLog, Disk
 from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
 
+_NO_TIMESTAMP = -1
+
 
 class _Entries:
     """Pairs of numbers, packed as in the file."""
@@ -172,9 +174,9 @@ class TimeIndex:
         return [(time, self._base_offset + offset) for time, offset in self._entries.all()]
 
     def add(self, timestamp: int, offset: int) -> None:
-        """Only what is later than the last entry is worth one."""
+        """Only what is later than the last entry is worth one; no timestamp at all never is."""
         last = self._entries.last()
-        if last is None or timestamp > last[0]:
+        if timestamp > (last[0] if last else _NO_TIMESTAMP):
             self._entries.add(timestamp, offset - self._base_offset)
 
     def lookup(self, timestamp: int) -> int:
