@@ -56,7 +56,7 @@ def partitions(draw: st.DrawFn) -> Files:
     for producer in draw(st.lists(st.sampled_from([7, 8]), max_size=2, unique=True)):
         log.write([(b"key-1", b"open"), (b"key-2", None)], producer=producer)
         log.write([(b"key-3", b"after")])
-    return written(log, segments=draw(st.lists(st.integers(1, 18), max_size=5)))
+    return written(log, segments=range(0, 40, draw(st.integers(1, 5))))
 
 
 @given(partitions(), CONFIGS, TIMES, st.sampled_from([TINY, 1 << 20]))
@@ -73,7 +73,9 @@ def test_what_is_explained_is_what_the_cleaner_does(
             assert [r.offset for r in records if r.verdict.keeps] == after.offsets
             assert report.totals.bytes_after == after.size_bytes
         assert not report.findings
-        files, now_ms = after.files, now_ms + 2_000
+        # Without its checkpoint all is dirty again, and the time of tombstones goes on.
+        files = {path: data for path, data in after.files.items() if path != CHECKPOINT}
+        now_ms += 2_000
 
 
 @given(partitions())
