@@ -10,7 +10,7 @@ QUICK := tests/unit tests/architecture
 BESIDE_KAFKA := tests/kafka
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format soak bench wheel compatibility constraints clean
+.PHONY: help setup run test check format soak sim bench wheel compatibility constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ soak: $(INSTALLED) ## the tests with many more generated examples: takes long
 
 bench: $(INSTALLED) ## run the benchmarks; BENCH="codec records" runs only these
 	$(BIN)/python -m benchmarks $(BENCH)
+
+sim: $(INSTALLED) ## repeat one seed of the simulated crashes: make sim SEED=123
+	OTTLA_SEED=$(SEED) $(BIN)/pytest tests/simulation
 
 wheel: $(INSTALLED) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.storage.files import Disk, File
-from ottla.storage.leftovers import list_files
+from ottla.storage.leftovers import INDEX_KINDS, list_files
 from ottla.storage.log import Log
 from ottla.storage.names import Kind
+from ottla.storage.segment import Segment
 
 
 class Flush(NamedTuple):
-    """Everything below `up_to` that is not known to last. `run` may be called on any thread."""
+    """Everything below `up_to` that is not known to last. `run` may be called on any thread.
+
+    The log may meanwhile be cut or its segments deleted: the files are pinned until `run` is done.
+    """
 
     disk: Disk
     folder: str
     files: list[File]
     index_paths: list[str]
     up_to: int
+    cuts: int
 
     def run(self) -> None:
-        for file in self.files:
-            file.sync()
+        try:
+            for file in self.files:
+                file.sync()
+        finally:
+            for file in self.files:
+                file.unpin()
         for path in self.index_paths:
-            if self.disk.status(path) is not None:
+            with suppress(FileNotFoundError):
                 index = self.disk.open(path, writable=False)
-                index.sync()
-                index.close()
+                try:
+                    index.sync()
+                finally:
+                    index.close()
         self.disk.sync_folder(self.folder)
 
 
@@ -38,21 +50,33 @@ def begin_flush(log: Log) -> Flush | None:
     log.commit()
     if log.recovery_point >= log.next_offset:
         return None
-    first = log.segment_number(log.recovery_point)
-    files = [segment.log for segment in log.segments[first:]]
-    index_paths = [
-        segment.path(kind.value)
-        for segment in log.segments[first:-1]
-        for kind in (Kind.OFFSET_INDEX, Kind.TIME_INDEX, Kind.TRANSACTION_INDEX)
-    ]
-    return Flush(log.disk, log.folder, files, index_paths, log.next_offset)
+    segments = _segments_to_flush(log)
+    files = [segment.log for segment in segments]
+    for file in files:
+        file.pin()
+    return _flush(log, files, _index_paths(segments[:-1]))
+
+
+def _flush(log: Log, files: list[File], index_paths: list[str]) -> Flush:
+    return Flush(log.disk, log.folder, files, index_paths, log.next_offset, log.cuts)
+
+
+def _segments_to_flush(log: Log) -> list[Segment]:
+    """From the one with the last record that lasts: it may have been rolled since, and its indexes
+    written."""
+    return log.segments[log.segment_number(log.recovery_point - 1) :]
+
+
+def _index_paths(segments: list[Segment]) -> list[str]:
+    return [segment.path(kind.value) for segment in segments for kind in INDEX_KINDS]
 
 
 def end_flush(log: Log, flush: Flush, *, now_ms: int = 0) -> None:
-    """The sync is done. A truncation meanwhile counts for more."""
-    log.flushed_ms = max(log.flushed_ms, now_ms)
-    log.recovery_point = max(log.recovery_point, min(flush.up_to, log.next_offset))
-    _remove_old_snapshots(log)
+    """The sync is done. If the log was cut meanwhile, what stands there now may be new."""
+    if log.cuts == flush.cuts:
+        log.flushed_ms = max(log.flushed_ms, now_ms)
+        log.recovery_point = max(log.recovery_point, flush.up_to)
+        _remove_old_snapshots(log)
 
 
 def flush(log: Log) -> None:
@@ -70,22 +94,17 @@ def close(log: Log) -> None:
     log.save_snapshot()
     for segment in log.segments:
         segment.save_indexes()
+    snapshot = f"{log.folder}/{log.next_offset:020d}{Kind.PRODUCERS.value}"
+    index_paths = [snapshot, *_index_paths(_segments_to_flush(log))]
     flush(log)
-    begun = Flush(log.disk, log.folder, [], _index_paths(log), log.next_offset)
-    begun.run()
+    _flush(log, [], index_paths).run()
     for segment in log.segments:
         segment.close()
 
 
-def _index_paths(log: Log) -> list[str]:
-    snapshot = f"{log.folder}/{log.next_offset:020d}{Kind.PRODUCERS.value}"
-    kinds = (Kind.OFFSET_INDEX, Kind.TIME_INDEX, Kind.TRANSACTION_INDEX)
-    return [snapshot, *(log.active.path(kind.value) for kind in kinds)]
-
-
 def _remove_old_snapshots(log: Log) -> None:
     """Recovery starts at the segment of the recovery point: older snapshots have had their day."""
-    needed = log.segments[log.segment_number(log.recovery_point)].base_offset
+    needed = _segments_to_flush(log)[0].base_offset
     for file in list_files(log.disk, log.folder):
         if file.kind is Kind.PRODUCERS and file.offset < needed:
             log.disk.remove(f"{log.folder}/{file}")

@@ -179,10 +179,13 @@ class TimeIndex:
         if timestamp > (last[0] if last else _NO_TIMESTAMP):
             self._entries.add(timestamp, offset - self._base_offset)
 
-    def lookup(self, timestamp: int) -> int:
-        """An offset at or before the first record of this time or later."""
+    def lookup(self, timestamp: int) -> tuple[int, int] | None:
+        """The last entry of an earlier time: what is searched for comes after its batch."""
         count = self._entries.count_below(timestamp, 0)
-        return self._base_offset + (self._entries[count - 1][1] if count else 0)
+        if not count:
+            return None
+        earlier, offset = self._entries[count - 1]
+        return earlier, self._base_offset + offset
 
     def truncate(self, offset: int) -> None:
         """Forget entries at or behind `offset`."""

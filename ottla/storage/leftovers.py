@@ -12,30 +12,51 @@ from ottla.storage.names import BadName, FileName, Kind, Stage, parse_file_name
 from ottla.storage.scan import walk
 from ottla.storage.segment import Segment
 
-SEGMENT_KINDS = (Kind.LOG, Kind.OFFSET_INDEX, Kind.TIME_INDEX, Kind.TRANSACTION_INDEX)
+INDEX_KINDS = (Kind.OFFSET_INDEX, Kind.TIME_INDEX, Kind.TRANSACTION_INDEX)
+SEGMENT_KINDS = (Kind.LOG, *INDEX_KINDS)
 
 
 def tidy_up(disk: Disk, folder: str) -> list[FileName]:
     """Finish or undo what was interrupted; returns the files that are then left, in order."""
     files = list_files(disk, folder)
-    if all(file.stage is Stage.PRESENT for file in files):
+    if not any(_is_left_over(file, files) for file in files):
         return files
     unfinished = min((file.offset for file in files if file.stage is Stage.CLEANED), default=None)
     for file in files:
         is_complete = unfinished is None or file.offset < unfinished
         if file.stage is Stage.SWAP and file.kind is Kind.LOG and is_complete:
             _finish_swap(disk, folder, file, files)
-    for file in list_files(disk, folder):
-        if file.stage is not Stage.PRESENT:
+    files = list_files(disk, folder)
+    for file in files:
+        if _is_left_over(file, files):
             disk.remove(f"{folder}/{file}")
     disk.sync_folder(folder)
     return list_files(disk, folder)
 
 
+def _is_left_over(file: FileName, files: list[FileName]) -> bool:
+    """Not finished, or an index whose log is gone."""
+    if file.stage is not Stage.PRESENT:
+        return True
+    return file.kind in INDEX_KINDS and FileName(file.offset, Kind.LOG) not in files
+
+
 def remove_segment_files(disk: Disk, segment: Segment) -> None:
-    """Indexes first: a log without them is whole, they without a log are nothing."""
-    for kind in reversed(SEGMENT_KINDS):
+    """The log first, and for good: indexes without one are swept up, not so one without them.
+
+    A power cut may undo any removal that was not synced. Were it not, the log of a segment could
+    be there without its aborted transactions, or that of a later segment without this one.
+    """
+    disk.remove(segment.path(Kind.LOG.value))
+    disk.sync_folder(segment.folder)
+    for kind in INDEX_KINDS:
         disk.remove(segment.path(kind.value))
+
+
+def remove_snapshots(disk: Disk, folder: str, *, above: int) -> None:
+    for file in list_files(disk, folder):
+        if file.kind is Kind.PRODUCERS and file.offset > above:
+            disk.remove(f"{folder}/{file}")
 
 
 def list_files(disk: Disk, folder: str) -> list[FileName]:

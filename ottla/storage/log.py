@@ -99,6 +99,7 @@ class Log:
         self.cuts = 0  # how often records were taken from the log, at either end
         self.producers = producers
         self.epochs = epochs
+        self._saved_epochs = epochs.entries
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
         self._group: AppendGroup | None = None
@@ -168,6 +169,7 @@ class Log:
             producer_epoch=producer_epoch,
             coordinator_epoch=coordinator_epoch,
         )
+        self.start_epoch(leader_epoch)
         offset = self.next_offset
         data = build_end_transaction(
             control_type,
@@ -202,19 +204,19 @@ class Log:
             detail = f"{self.folder}: offset {append.first_offset} after {self.next_offset - 1}"
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
         group = self._make_room(append, now_ms)
+        self._follow_epochs(batches)  # before the producers: it may fail, and they remember
         for batch in batches:
-            self._follow_epoch(batch)
             self._replay(group, batch)
         self._queue(group, append)
         return group
 
-    def _follow_epoch(self, batch: Batch) -> None:
-        header, latest = batch.header, self.epochs.latest
-        if header is None or header.partition_leader_epoch < 0:
-            return
-        if latest is None or header.partition_leader_epoch > latest.epoch:
-            self.epochs.assign(header.partition_leader_epoch, start_offset=header.base_offset)
-            self.save_epochs()
+    def _follow_epochs(self, batches: list[Batch]) -> None:
+        for batch in batches:
+            header, latest = batch.header, self.epochs.latest
+            if header is None or header.partition_leader_epoch < 0:
+                continue
+            if latest is None or header.partition_leader_epoch > latest.epoch:
+                self._assign_epoch(header.partition_leader_epoch, header.base_offset)
 
     def _replay(self, group: AppendGroup, batch: Batch) -> None:
         self._track_producers(group)
@@ -240,6 +242,8 @@ class Log:
             self._commit_or_roll(append, queued_bytes, now_ms)
             group = self._group
         if group is None:
+            if self.epochs.entries is not self._saved_epochs:
+                self.save_epochs()  # there was no room for them when they changed
             group = self._group = AppendGroup(self.next_offset)
         return group
 
@@ -284,12 +288,26 @@ class Log:
 
     def start_epoch(self, leader_epoch: int) -> None:
         """What is appended from now on is this leader's."""
-        if self.epochs.assign(leader_epoch, start_offset=self.next_offset):
-            self.save_epochs()
+        self._assign_epoch(leader_epoch, self.next_offset)
+
+    def _assign_epoch(self, epoch: int, start_offset: int) -> None:
+        before = self.epochs.entries
+        if self.epochs.assign(epoch, start_offset=start_offset):
+            try:
+                self.save_epochs()
+            except OSError:
+                self.epochs.entries = before
+                raise
 
     def save_epochs(self) -> None:
-        data = format_leader_epochs(self.epochs.entries)
-        self.disk.replace(f"{self.folder}/{EPOCHS_FILE}", data)
+        entries = self.epochs.entries
+        self.disk.replace(f"{self.folder}/{EPOCHS_FILE}", format_leader_epochs(entries))
+        self._saved_epochs = entries
+
+    def save_fewer_epochs(self) -> None:
+        """After a cut. If the disk is full it is done before the next append."""
+        with suppress(OSError):
+            self.save_epochs()
 
     def roll(self, *, now_ms: int) -> Segment:
         """Close the active segment and start the next one where the log ends."""

@@ -7,7 +7,7 @@ is checked, the log is cut at the first bad byte, and indexes and producer state
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.storage.check import check_segment
@@ -15,7 +15,12 @@ from ottla.storage.checkpoints import parse_leader_epochs
 from ottla.storage.config import LogConfig
 from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import CorruptLog, Disk
-from ottla.storage.leftovers import list_files, remove_segment_files, tidy_up
+from ottla.storage.leftovers import (
+    list_files,
+    remove_segment_files,
+    remove_snapshots,
+    tidy_up,
+)
 from ottla.storage.log import EPOCHS_FILE, Log
 from ottla.storage.names import FileName, Kind
 from ottla.storage.producers import ProducerStates
@@ -68,18 +73,36 @@ def open_log(
         epochs=_load_epochs(disk, folder),
         jitter=jitter,
     )
-    first_checked = _check(log, found, files, on_progress)
-    log.next_offset = max(_end_offset(log.active), log.log_start_offset)
-    if found.was_clean and first_checked is None:
-        log.recovery_point = log.next_offset
-    log.recovery_point = min(log.recovery_point, log.next_offset)
+    checked = _check(log, found, files, on_progress)
+    log.next_offset = log.active.end_offset()
+    if log.next_offset < log.log_start_offset:
+        # Records were deleted up to where the log, after a power cut, does not reach any more.
+        start_over(log, log.log_start_offset, now_ms=now_ms)
+        log.next_offset, checked = log.log_start_offset, []
+    log.recovery_point = log.next_offset
+    if not found.was_clean:
+        log.recovery_point = min(found.recovery_point, log.next_offset)
     cut_end = log.epochs.truncate_from_end(log.next_offset)
     if log.epochs.truncate_from_start(log.log_start_offset) or cut_end:
-        log.save_epochs()
-    rebuild_producers(log, first_checked=first_checked)
+        log.save_fewer_epochs()
+    rebuild_producers(log, checked)
+    for segment in checked:
+        # Below the recovery point no flush will look after them any more.
+        segment.save_indexes(sync=segment.base_offset < log.recovery_point)
     log.active.load_timestamps()
     log.active.created_ms = now_ms
     return log
+
+
+def start_over(log: Log, offset: int, *, now_ms: int) -> None:
+    """An empty segment at `offset`, and nothing else."""
+    while log.segments:
+        segment = log.segments.pop()
+        segment.close()
+        remove_segment_files(log.disk, segment)
+    remove_snapshots(log.disk, log.folder, above=-1)
+    log.segments.append(Segment.create(log.disk, log.folder, offset, log.config, now_ms=now_ms))
+    log.disk.sync_folder(log.folder)
 
 
 def _open_segment(disk: Disk, folder: str, base_offset: int, config: LogConfig) -> Segment:
@@ -90,26 +113,41 @@ def _open_segment(disk: Disk, folder: str, base_offset: int, config: LogConfig) 
 
 def _check(
     log: Log, found: Found, files: list[FileName], on_progress: Callable[[int], None]
-) -> int | None:
-    """Check what cannot be trusted; returns the base offset of the first segment checked."""
+) -> list[Segment]:
+    """Check what cannot be trusted; returns the segments whose indexes were made anew.
+
+    A flush that reaches beyond a segment has made its indexes last, one that ends with it may have
+    come before they were written.
+    """
     names = {str(file) for file in files}
-    first_checked = None
+    checked = []
     for number, segment in enumerate(log.segments):
         following = log.segments[number + 1 : number + 2]
         next_base = following[0].base_offset if following else None
-        covered = next_base is not None and next_base <= found.recovery_point
-        if (found.was_clean or covered) and _has_sound_indexes(segment, names):
+        is_flushed = next_base is not None and next_base < found.recovery_point
+        if (found.was_clean or is_flushed) and _has_sound_indexes(segment, names):
             continue
-        if first_checked is None:
-            first_checked = segment.base_offset
+        checked.append(segment)
         wrong = check_segment(segment, next_base=next_base, on_progress=on_progress)
+        if wrong is not None and (found.was_clean or is_flushed):
+            raise wrong  # no crash did this: what follows was acknowledged, and stays
+        if wrong is None and next_base is not None and not is_flushed:
+            wrong = _gap(segment, next_base)
         if wrong is not None:
             log_.warning("%s; the log is cut there", wrong)
             _cut(log, number)
-            segment.save_indexes()
             break
-        segment.seal()
-    return first_checked
+        segment.index_last_timestamp()
+    return checked
+
+
+def _gap(segment: Segment, next_base: int) -> CorruptLog | None:
+    """The end of a segment can be lost while the next one is not. Compaction leaves gaps, too."""
+    end = segment.end_offset()
+    if end == next_base or segment.config.compacts:
+        return None
+    cause = f"the offsets from {end} to {next_base - 1} are missing"
+    return CorruptLog(segment.log.path, segment.size_bytes, cause)
 
 
 def _has_sound_indexes(segment: Segment, names: set[str]) -> bool:
@@ -117,6 +155,8 @@ def _has_sound_indexes(segment: Segment, names: set[str]) -> bool:
         if str(FileName(segment.base_offset, kind)) not in names:
             return False
     try:
+        if str(FileName(segment.base_offset, Kind.TRANSACTION_INDEX)) in names:
+            _ = segment.aborted
         return segment.offset_index.last()[1] <= segment.size_bytes and len(segment.time_index) >= 0
     except CorruptLog as error:
         log_.warning("%s; the indexes are made anew", error)
@@ -130,15 +170,8 @@ def _cut(log: Log, number: int) -> None:
         remove_segment_files(log.disk, segment)
     del log.segments[number + 1 :]
     log.active.log.truncate(log.active.size_bytes)
-
-
-def _end_offset(segment: Segment) -> int:
-    """One past the last offset in the segment, from its last index entry on."""
-    _, position = segment.offset_index.last()
-    end = segment.base_offset
-    for place in walk(segment.log, position, segment.size_bytes):
-        end = place.last_offset + 1
-    return end
+    # No flush may come to it: what is left may all be known to last.
+    log.active.log.sync()
 
 
 def _load_epochs(disk: Disk, folder: str) -> LeaderEpochs:
@@ -148,13 +181,13 @@ def _load_epochs(disk: Disk, folder: str) -> LeaderEpochs:
     return LeaderEpochs(parse_leader_epochs(disk.read(path), path))
 
 
-def rebuild_producers(log: Log, *, first_checked: int | None = None) -> None:
+def rebuild_producers(log: Log, checked: Sequence[Segment] = ()) -> None:
     """Producer state at the log's end: the newest snapshot that can be used, and what came after.
 
-    From `first_checked` on, the aborted transactions go back into the segments they ended in.
+    The aborted transactions that ended in the `checked` segments go back into them.
     """
     start = _load_newest_snapshot(
-        log, at_most=log.next_offset if first_checked is None else first_checked
+        log, at_most=checked[0].base_offset if checked else log.next_offset
     )
     for segment in log.segments:
         if segment is not log.active and _next_base(log, segment) <= start:
@@ -164,13 +197,8 @@ def rebuild_producers(log: Log, *, first_checked: int | None = None) -> None:
                 continue
             batch = read_batch(segment.log, place, check_crc=False)
             completed = replay_batch(log.producers, batch, segment.log.path)
-            if completed is None or not completed.is_aborted or first_checked is None:
-                continue
-            if segment.base_offset >= first_checked:
+            if completed is not None and completed.is_aborted and segment in checked:
                 segment.aborted.append(AbortedTransaction.of(completed))
-    if first_checked is not None:
-        for segment in log.segments:
-            segment.save_indexes()
 
 
 def _next_base(log: Log, segment: Segment) -> int:

@@ -49,13 +49,20 @@ def walk(
         position += place.size_bytes
 
 
-def find(file: File, position: int, end: int, offset: int) -> Place | None:
+def find(
+    file: File, position: int, end: int, offset: int, *, indexed: int | None = None
+) -> Place | None:
     """The first batch from `position` on that ends at or behind `offset`.
 
-    As `walk`, but without a `Place` for every batch that is passed: a fetch begins here.
+    As `walk`, but without a `Place` for every batch that is passed: a fetch begins here. What is
+    at a `position` from an index must be of the offset that it is `indexed` for.
     """
     piece = file.read(position, min(_PIECE_BYTES, end - position))
     unpack, at, last = _TO_LAST_OFFSET.unpack_from, 0, len(piece) - _HEAD_BYTES
+    if position and indexed is not None and last >= 0:
+        base_offset, _, magic, delta = unpack(piece)
+        if base_offset > indexed or (magic == 2 and not 0 <= delta <= indexed - base_offset):
+            raise CorruptLog(file.path, position, f"this is not offset {indexed}, as indexed")
     while at <= last:
         base_offset, length, magic, delta = unpack(piece, at)
         if magic != 2 or base_offset + delta >= offset or length < _SMALLEST[2]:
@@ -65,7 +72,8 @@ def find(file: File, position: int, end: int, offset: int) -> Place | None:
         place = _place(file.path, piece, at, position + at, end)
         if place.last_offset >= offset:
             return place
-    for place in walk(file, position + at, end):
+    # If the last one passed reaches beyond the end, a second look says which it was.
+    for place in walk(file, position + (at if position + at <= end else 0), end):
         if place.last_offset >= offset:
             return place
     return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.protocol.varint import Buffer
@@ -18,7 +20,9 @@ from ottla.storage.transactions import (
     parse_transaction_index,
 )
 
+_logger = logging.getLogger(__name__)
 _NO_TIMESTAMP = -1
+_LARGE_PIECE_BYTES = 1024 * 1024
 _MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
 
@@ -59,6 +63,7 @@ class Segment:
         self._aborted_saved = 0
         self._bytes_since_entry = 0
         self._indexes_are_full = False
+        self._indexes_are_new = False  # made from the log, so that they agree with it
 
     @classmethod
     def create(
@@ -66,14 +71,21 @@ class Segment:
     ) -> Segment:
         segment = cls(disk, folder, base_offset, config)
         segment.created_ms = now_ms
-        segment._log = disk.open(segment.path(".log"), create=True)
-        segment._log.truncate(0)
-        if config.preallocate:
-            segment._log.reserve(config.segment_bytes)
         segment._offset_index = OffsetIndex(disk, segment.path(".index"), base_offset)
         segment._time_index = TimeIndex(disk, segment.path(".timeindex"), base_offset)
         segment._aborted = []
-        segment.save_indexes()
+        try:
+            segment._log = disk.open(segment.path(".log"), create=True)
+            segment._log.truncate(0)
+            if config.preallocate:
+                segment._log.reserve(config.segment_bytes)
+            segment.save_indexes()
+        except OSError:
+            # The log goes on in the segment before: one that begins here must not be found.
+            segment.close()
+            for suffix in (".log", ".index", ".timeindex"):
+                disk.remove(segment.path(suffix))
+            raise
         return segment
 
     def move_to(self, folder: str) -> None:
@@ -143,18 +155,32 @@ class Segment:
             self.max_timestamp = append.max_timestamp
             self.offset_of_max_timestamp = append.offset_of_max_timestamp
         if self._bytes_since_entry > self.config.index_interval_bytes:
-            self.offset_index.add(append.last_offset, self.size_bytes)
-            self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
-            self._bytes_since_entry = 0
-            limit = self.config.segment_index_bytes
-            # One entry of the time index is kept free for the last timestamp, at the roll.
-            self._indexes_are_full = (
-                self.offset_index.size_bytes + OFFSET_ENTRY.size > limit
-                or self.time_index.size_bytes + 2 * TIME_ENTRY.size > limit
-            )
+            self._add_entries(append.last_offset)
         size = len(append.data)
         self._bytes_since_entry += size
         self.size_bytes += size
+
+    def note_batch(self, size_bytes: int, last_offset: int, max_timestamp: int) -> None:
+        """The same for one batch, from its header alone."""
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, last_offset
+        if not self.size_bytes:
+            self._note_first(max_timestamp)
+        elif self._bytes_since_entry > self.config.index_interval_bytes:
+            self._add_entries(last_offset)
+        self._bytes_since_entry += size_bytes
+        self.size_bytes += size_bytes
+
+    def _add_entries(self, last_offset: int) -> None:
+        self.offset_index.add(last_offset, self.size_bytes)
+        self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
+        self._bytes_since_entry = 0
+        limit = self.config.segment_index_bytes
+        # One entry of the time index is kept free for the last timestamp, at the roll.
+        self._indexes_are_full = (
+            self.offset_index.size_bytes + OFFSET_ENTRY.size > limit
+            or self.time_index.size_bytes + 2 * TIME_ENTRY.size > limit
+        )
 
     def _note_first(self, timestamp: int) -> None:
         self.first_timestamp = timestamp
@@ -174,34 +200,55 @@ class Segment:
 
     def reset(self) -> None:
         """Know nothing of the file, so that it can be read from its beginning and noted anew."""
-        self.size_bytes = self._bytes_since_entry = self._aborted_saved = 0
-        self._indexes_are_full = False
+        self._forget_indexes()
+        self._aborted, self._aborted_saved = [], 0
+        self._disk.remove(self.path(".txnindex"))
+
+    def _forget_indexes(self) -> None:
+        self.size_bytes = self._bytes_since_entry = 0
+        self._indexes_are_full, self._indexes_are_new = False, True
         self.max_timestamp, self.offset_of_max_timestamp = _NO_TIMESTAMP, self.base_offset
         self.first_timestamp, self.may_be_old_from = None, _NEVER
         self._offset_index = OffsetIndex(self._disk, self.path(".index"), self.base_offset)
         self._time_index = TimeIndex(self._disk, self.path(".timeindex"), self.base_offset)
-        self._aborted = []
-        self._disk.remove(self.path(".txnindex"))
 
     def find(self, offset: int) -> Place | None:
         """The batch that holds `offset`, or the first one behind it."""
         indexed, position = self.offset_index.lookup(offset)
-        if position >= self.size_bytes:
+        if not 0 <= position < self.size_bytes:
             indexed, position = self.base_offset, 0  # an index that is ahead of the log is no help
-        place = find(self.log, position, self.size_bytes, offset)
-        if (
-            position
-            and place is not None
-            and place.position == position
-            and (place.base_offset > indexed)
-        ):
-            cause = f"offset {indexed} is indexed at {position}, there is {place.base_offset}"
-            raise CorruptLog(self.path(".index"), 0, cause)
-        return place
+        try:
+            return find(self.log, position, self.size_bytes, offset, indexed=indexed)
+        except CorruptLog as error:
+            if not position or not self._remake_indexes(error):
+                raise
+        return self.find(offset)
+
+    def _remake_indexes(self, error: CorruptLog) -> bool:
+        """Where an index leads astray the log may yet be sound. Once: then it is the log.
+
+        The whole file is walked, on whatever thread asked: it is rare, and better than no answer.
+        """
+        if self._indexes_are_new:
+            return False
+        _logger.warning("%s; the indexes of %s are made anew", error, self.path(".log"))
+        size = self.size_bytes
+        self._forget_indexes()
+        try:
+            for place in walk(self.log, 0, size, piece_bytes=_LARGE_PIECE_BYTES):
+                self.note_batch(place.size_bytes, place.last_offset, place.max_timestamp)
+        except CorruptLog:
+            pass  # damaged itself: whoever reads there will hear of it
+        self.size_bytes = size
+        self.index_last_timestamp()
+        with suppress(OSError):
+            self.save_indexes(sync=True)
+        return True
 
     def find_timestamp(self, timestamp: int, *, from_offset: int) -> tuple[int, int] | None:
         """(timestamp, offset) of the first record of this time or later, from `from_offset` on."""
-        start = self.find(max(self.time_index.lookup(timestamp), self.base_offset))
+        entry = self.time_index.lookup(timestamp)
+        start = self._find_time(entry) if entry is not None else self.find(self.base_offset)
         if start is None:
             return None
         for place in walk(self.log, start.position, self.size_bytes):
@@ -212,15 +259,33 @@ class Segment:
                     return record.timestamp, record.offset
         return None
 
-    def truncate(self, offset: int) -> None:
-        """Drop every batch from the one that holds `offset` on."""
+    def _find_time(self, entry: tuple[int, int]) -> Place | None:
+        """The batch that an entry of the time index names; None if it does not bear it out."""
+        timestamp, offset = entry
+        place = self.find(offset)
+        if place is not None and place.max_timestamp == timestamp:
+            return place
+        cause = f"no batch at offset {offset} has the timestamp {timestamp}"
+        if self._remake_indexes(CorruptLog(self.time_index.path, 0, cause)):
+            return self.find(self.base_offset)
+        return place
+
+    def truncate(self, offset: int) -> int:
+        """Drop every batch from the one that holds `offset` on; returns where the rest ends.
+
+        It lasts when this returns, for what is appended next may reach the disk before a cut would.
+        """
         place = self.find(offset)
         if place is not None:
             self.log.truncate(place.position)
+            self.log.sync()
             self.size_bytes = place.position
+            offset = min(offset, place.base_offset)
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)
         del self.aborted[count_below(self.aborted, offset) :]
+        if self._aborted_saved > len(self.aborted):
+            self._save_aborted(sync=False)  # at once: later nobody could tell old entries from new
         self._bytes_since_entry = 0
         self._indexes_are_full = False
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last() or (
@@ -230,18 +295,32 @@ class Segment:
         self._look_behind_last_entry()
         if not self.size_bytes:
             self.first_timestamp, self.may_be_old_from = None, _NEVER
+        return offset
 
     def _look_behind_last_entry(self) -> None:
         """Timestamps of the batches that no entry of the time index covers yet."""
-        _, position = self.offset_index.last()
-        for place in walk(self.log, position, self.size_bytes):
+        for place in self._tail():
             if place.max_timestamp > self.max_timestamp:
                 self.max_timestamp = place.max_timestamp
                 self.offset_of_max_timestamp = place.last_offset
 
+    def _tail(self) -> Iterator[Place]:
+        """The batches from the last one that is indexed."""
+        place = self.find(self.offset_index.last()[0]) if self.size_bytes else None
+        return walk(self.log, place.position if place else 0, self.size_bytes)
+
+    def end_offset(self) -> int:
+        """One past the last offset."""
+        end = self.base_offset
+        for place in self._tail():
+            end = place.last_offset + 1
+        return end
+
     def load_timestamps(self) -> None:
         """What an opened segment must know before it is appended to or compared by time."""
         last = self.time_index.last()
+        if last is not None and self._find_time(last) is not None:
+            last = self.time_index.last()
         if last is not None:
             self.max_timestamp, self.offset_of_max_timestamp = last
         self._look_behind_last_entry()
@@ -255,11 +334,14 @@ class Segment:
         return self.max_timestamp
 
     def save_indexes(self, *, sync: bool = False) -> None:
+        """The aborted transactions first: the other two say that the indexes are complete."""
+        self._save_aborted(sync=sync)
+        if sync:
+            self._disk.sync_folder(self.folder)
         if self._offset_index is not None:
             self._offset_index.save(sync=sync)
         if self._time_index is not None:
             self._time_index.save(sync=sync)
-        self._save_aborted(sync=sync)
 
     def _save_aborted(self, *, sync: bool) -> None:
         """Kafka has the file only where a transaction was aborted."""
@@ -279,8 +361,11 @@ class Segment:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""
         if self.config.preallocate:
             self.log.truncate(self.size_bytes)  # gives back the blocks that were set aside
-        self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
+        self.index_last_timestamp()
         self.save_indexes()
+
+    def index_last_timestamp(self) -> None:
+        self.time_index.add(self.max_timestamp, self.offset_of_max_timestamp)
 
     def flush(self) -> None:
         self.log.sync()

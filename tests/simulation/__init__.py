@@ -1,0 +1,1 @@
+"""Storage under faults, from seeds: one number repeats a failure exactly."""

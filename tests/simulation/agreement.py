@@ -1,0 +1,128 @@
+"""Everything a log says of itself, held against a plain reading of its batches."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+
+from ottla.storage.log import Log
+from ottla.storage.segment import Segment
+from tests.simulation.history import Entry, History, batches_on_disk
+from tests.simulation.plain_replay import replay
+
+
+def check_agreement(log: Log, history: History) -> None:
+    entries = batches_on_disk(log)
+    for segment in log.segments:
+        check_indexes(segment, [e for e in entries if _is_in(log, segment, e)])
+    check_reads(log, entries)
+    check_times(log, entries)
+    check_producers(log, [*history.past, *entries], entries)
+    check_aborted(log, [*history.past, *entries], entries)
+    check_epochs(log, entries, history.latest_start)
+
+
+def _is_in(log: Log, segment: Segment, entry: Entry) -> bool:
+    return log.segments[log.segment_number(entry.first)] is segment
+
+
+def check_indexes(segment: Segment, entries: list[Entry]) -> None:
+    """Each entry points to where a batch starts, with its last offset or its time."""
+    ends = list(accumulate((len(entry.data) for entry in entries), initial=0))
+    starts = dict(zip(ends, entries, strict=False))
+    lasts = {entry.last for entry in entries}
+    indexed = segment.offset_index.entries()
+    assert indexed == sorted(indexed)
+    for offset, position in indexed:
+        # Of batches that were appended together, the first's place and the last one's offset.
+        assert position in starts
+        assert starts[position].first <= offset
+        assert offset in lasts
+    latest = list(accumulate((entry.batch().max_timestamp for entry in entries), max))
+    times = segment.time_index.entries()
+    assert times == sorted(times)
+    for timestamp, offset in times:
+        number = bisect_right(entries, offset, key=lambda entry: entry.first) - 1
+        assert number >= 0, f"{segment.time_index.path}: nothing up to {offset}"
+        assert timestamp == entries[number].batch().max_timestamp == latest[number]
+
+
+def check_reads(log: Log, entries: list[Entry]) -> None:
+    for offset in range(log.log_start_offset, log.next_offset):
+        number = bisect_left(entries, offset, key=lambda entry: entry.last)
+        expected = entries[number] if number < len(entries) else None
+        found = log.read(offset, max_bytes=1, up_to=log.next_offset)
+        assert (found is None) == (expected is None)
+        if found is not None and expected is not None:
+            assert found.first_offset == expected.first
+            assert found.read() == expected.data
+
+
+def check_times(log: Log, entries: list[Entry]) -> None:
+    start = log.log_start_offset
+    records = [(r.timestamp, r.offset) for e in entries for r in e.records() if r.offset >= start]
+    latest = list(accumulate((timestamp for timestamp, _ in records), max))
+    for asked in sorted({time + near for time, _ in records for near in (0, 1)}):
+        number = bisect_left(latest, asked)
+        expected = records[number] if number < len(records) else None
+        assert log.find_timestamp(asked) == expected, asked
+
+
+def check_producers(log: Log, everything: list[Entry], entries: list[Entry]) -> None:
+    """What survived decides. What was deleted by retention may still be remembered, or not."""
+    start = log.log_start_offset
+    readable = [entry for entry in entries if entry.last >= start]
+    full, surviving = replay(everything), replay(readable)
+    states = {state.producer_id: state for state in log.producers.active_producers()}
+    assert surviving.producers.keys() <= states.keys() <= full.producers.keys()
+    for producer_id, state in states.items():
+        expected = full.producers[producer_id]
+        known = surviving.producers.get(producer_id)
+        if state.batches or (known is not None and known.last_offset >= 0):
+            assert state.last_sequence == expected.last_sequence
+            assert state.batches[-1].last_offset == expected.last_offset
+        _check_first(state.transaction_start, expected.open_since, start)
+    starts = [s.transaction_start for s in states.values() if s.transaction_start >= 0]
+    log.advance_high_watermark(log.next_offset)
+    stable = min((max(first, start) for first in starts), default=log.next_offset)
+    assert log.last_stable_offset == stable
+
+
+def _check_first(first: int, batches: list[Entry], start: int) -> None:
+    """A transaction's first offset; below the log's start, any of its batches will do."""
+    readable = [batch for batch in batches if batch.last >= start]
+    if first < 0:
+        assert not readable
+    else:
+        assert first in [batch.first for batch in batches]
+        assert not readable or first <= readable[0].first
+
+
+def check_aborted(log: Log, everything: list[Entry], entries: list[Entry]) -> None:
+    start = log.log_start_offset
+    on_disk = {entry.first for entry in entries}
+    expected = {a.marker: a for a in replay(everything).aborted if a.marker in on_disk}
+    found = [aborted for segment in log.segments for aborted in segment.aborted]
+    for segment in log.segments:
+        assert all(_is_in(log, segment, Entry(a[2], a[2], b"")) for a in segment.aborted)
+    markers = [aborted.last_offset for aborted in found]
+    assert markers == sorted(set(markers)), markers
+    for aborted in found:
+        known = expected.pop(aborted.last_offset)
+        assert known.producer_id == aborted.producer_id
+        _check_first(aborted.first_offset, known.batches, start)
+    for missing in expected.values():
+        assert all(batch.last < start for batch in missing.batches), missing.marker
+
+
+def check_epochs(log: Log, entries: list[Entry], start: int) -> None:
+    """As the batches have them, from the latest start of the log that it knew of."""
+    firsts = {entry.first for entry in entries}
+    for entry in entries:
+        header = entry.batch().header
+        assert header is not None
+        if entry.last >= start:
+            epoch = log.epochs.epoch_for_offset(max(entry.first, start))
+            assert epoch == header.partition_leader_epoch, entry[:2]
+    for epoch_entry in log.epochs.entries[1:]:
+        assert epoch_entry.start_offset in firsts, epoch_entry
