@@ -7,6 +7,7 @@ INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TYPED := ottla tests benchmarks
 QUICK := tests/unit tests/architecture
+BESIDE_KAFKA := tests/kafka
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format soak sim bench wheel compatibility constraints clean
@@ -32,15 +33,16 @@ check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a 
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest $(QUICK)
 
-test: check ## check, then every other test, among them the wheel in a clean environment
-	$(BIN)/pytest tests $(addprefix --ignore=,$(QUICK))
+test: check ## check, then every other test, at last those beside a real Kafka (Java, Maven)
+	$(BIN)/pytest tests $(addprefix --ignore=,$(QUICK) $(BESIDE_KAFKA))
+	$(BIN)/pytest $(BESIDE_KAFKA)
 
 format: $(INSTALLED) ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 soak: $(INSTALLED) ## the tests with many more generated examples: takes long
-	OTTLA_TEST_PROFILE=soak $(BIN)/pytest tests --ignore=tests/packaging
+	OTTLA_TEST_PROFILE=soak $(BIN)/pytest tests --ignore=tests/packaging --ignore=$(BESIDE_KAFKA)
 
 bench: $(INSTALLED) ## run the benchmarks; BENCH="codec records" runs only these
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 
 from benchmarks.records import batch_of
-from ottla.protocol.records.batch import patch_timestamp
+from ottla.protocol.records.batch import build_batch
+from ottla.protocol.records.record import Record
 from ottla.storage.config import LogConfig
 from ottla.storage.disk import RealDisk
 from ottla.storage.log import Log
@@ -84,12 +85,11 @@ def _locate_time(folder: str) -> None:
     """In a partition of 1 GB with a batch every millisecond."""
     config = LogConfig(segment_bytes=256 * 1024 * 1024)
     log = open_log(RealDisk(), f"{folder}/t-1", config, Found(was_clean=True), now_ms=NOW_MS)
-    view = memoryview(bytearray(batch_of(16_384)))
-    count = 2**30 // len(view)
+    value = bytes(16_300)
+    count = 2**30 // len(value)
     for number in range(count):
-        view[:8] = bytes(8)
-        patch_timestamp(view, max_timestamp=NOW_MS + number, log_append_time=False)
-        log.append(view, leader_epoch=0, now_ms=NOW_MS)
+        batch = bytearray(build_batch([Record(0, NOW_MS + number, None, value)]))
+        log.append(memoryview(batch), leader_epoch=0, now_ms=NOW_MS)
         log.commit()
     times = [NOW_MS + (number * 7919) % count for number in range(2_000)]
 

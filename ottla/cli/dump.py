@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
+from ottla.cli.output import visible
 from ottla.cli.reading import explained
 from ottla.logtools.dump import Contents, Dump, DumpOptions, Release, is_dumpable
 from ottla.logtools.finding import Severity
@@ -18,8 +18,6 @@ from ottla.storage.files import Disk
 from ottla.storage.names import BadName, parse_folder_name
 
 _LINES_AT_ONCE = 200
-# What a terminal would obey instead of showing it.
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 Paths = Annotated[list[str], typer.Argument(help="Files or folders to show.", metavar="FILE|DIR…")]
@@ -136,7 +134,7 @@ def _json_lines(run: Dump, files: list[str]) -> Iterator[str]:
 
 def _print(lines: Iterable[str]) -> None:
     """Many lines at once: a flush for each would take longer than the reading."""
-    shows = _visible if sys.stdout.isatty() else str
+    shows = visible if sys.stdout.isatty() else str
     pending: list[str] = []
     for line in lines:
         pending.append(shows(line))
@@ -145,7 +143,3 @@ def _print(lines: Iterable[str]) -> None:
             pending.clear()
     if pending:
         typer.echo("\n".join(pending))
-
-
-def _visible(line: str) -> str:
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", line)

@@ -1,4 +1,4 @@
-"""`ottla log`: what lies in log files, whether it is sound, and their indexes anew."""
+"""`ottla log`: what lies in log files, whether it is sound, what compaction would do with it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from ottla.cli.dump import dump
+from ottla.cli.explain_compaction import HELP, explain_compaction
 from ottla.cli.output import fail, print_table
 from ottla.cli.reading import explained
+from ottla.cli.recover import recover_command
 from ottla.cli.verify import verify_command
 from ottla.logtools.index import DEFAULT_INTERVAL_BYTES, Change, changes, rebuild, write
 from ottla.logtools.paths import sibling, split_path
@@ -17,12 +19,14 @@ from ottla.storage.disk import RealDisk
 from ottla.storage.names import BadName, Kind, parse_file_name
 
 log = typer.Typer(
-    help="Look into log files, check them, and rebuild their indexes.",
+    help="Look into log files, check them, explain compaction, and rebuild indexes.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 log.command("dump")(dump)
 log.command("verify")(verify_command)
+log.command("recover")(recover_command)
+log.command("explain-compaction", help=HELP)(explain_compaction)
 _SHOWN_ENTRIES = 10
 
 

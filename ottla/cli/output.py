@@ -19,6 +19,8 @@ from rich.text import Text
 _NARROWEST_TEXT = 24
 # Some terminals obey these as they obey escape sequences, and JSON lets them through.
 _CONTROLS = re.compile("[\x7f-\x9f]")
+# And these it obeys instead of showing them.
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def print_table(
@@ -60,6 +62,11 @@ def print_json_lines(values: Iterable[object]) -> None:
     """For programs: one object a line."""
     for value in values:
         typer.echo(json.dumps(value, separators=(",", ":")))
+
+
+def visible(line: str) -> str:
+    """The line with what a terminal would obey written out."""
+    return _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", line)
 
 
 def fail(sentence: str) -> NoReturn:

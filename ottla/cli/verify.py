@@ -22,9 +22,11 @@ _PATIENCE_S = 2
 class Bar:
     """Appears on a terminal once the work has taken two seconds, and goes when it is done."""
 
-    def __init__(self, console: Console, clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self, console: Console, clock: Callable[[], float] | None = None, doing: str = "checking"
+    ) -> None:
         self._progress = Progress(
-            TextColumn("checking"),
+            TextColumn(doing),
             BarColumn(),
             DownloadColumn(),
             TimeRemainingColumn(),
@@ -33,21 +35,27 @@ class Bar:
             get_time=clock,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task("checking", total=None)
+        self._task = self._progress.add_task(doing, total=None)
         self._began = self._progress.get_time()
+        self._stopped = False
 
     def __enter__(self) -> Bar:
         return self
 
     def show(self, done: int, total: int) -> None:
-        if self._progress.get_time() - self._began > _PATIENCE_S:
+        if not self._stopped and self._progress.get_time() - self._began > _PATIENCE_S:
             self._progress.start()
         self._progress.update(self._task, completed=done, total=total)
+
+    def stop(self) -> None:
+        """For good, so that what is printed next does not end up in it."""
+        self._stopped = True
+        self._progress.stop()
 
     def __exit__(
         self, kind: object, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        self.stop()
 
 
 @explained

@@ -61,6 +61,12 @@ def is_log(name: str) -> bool:
         return False
 
 
+def log_bytes(disk: Disk, folder: str) -> int:
+    """The size of all logs in a partition's folder."""
+    found = [disk.status(f"{folder}/{name}") for name in disk.names(folder) if is_log(name)]
+    return sum(status.size_bytes for status in found if status is not None)
+
+
 class Verifier:
     """One run: the findings gather while the logs are read."""
 
@@ -72,7 +78,7 @@ class Verifier:
         self._total = 0
 
     def partition(self, folder: str) -> Report:
-        self._total = self._log_bytes(folder)
+        self._total = log_bytes(self._disk, folder)
         name = split_path(folder)[1]
         try:
             parse_folder_name(name)
@@ -86,7 +92,7 @@ class Verifier:
         folders = self._folders(path)
         if not folders and self._disk.status(f"{path}/{META_PROPERTIES}") is None:
             raise NoLogs(path)
-        self._total = sum(self._log_bytes(f"{path}/{name}") for name in folders)
+        self._total = sum(log_bytes(self._disk, f"{path}/{name}") for name in folders)
         self._check_properties(f"{path}/{META_PROPERTIES}")
         is_clean = self._check_clean_shutdown(f"{path}/{checkpoints.CLEAN_SHUTDOWN}")
         extents = {}
@@ -122,10 +128,6 @@ class Verifier:
                 what = "to be deleted" if parsed.fate is Fate.DELETE else "no longer of this broker"
                 self._findings.append(note(f"{path}/{name}", None, what))
         return folders
-
-    def _log_bytes(self, folder: str) -> int:
-        found = [self._disk.status(f"{folder}/{n}") for n in self._disk.names(folder) if is_log(n)]
-        return sum(status.size_bytes for status in found if status is not None)
 
     def _check(self, folder: str) -> Extent:
         return PartitionCheck(self._disk, folder, self._findings, self._advance).run()

@@ -45,3 +45,10 @@ class LogConfig:
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = FOREVER
     producer_id_expiration_ms: int = _DAY_MS
+
+    @property
+    def roll_ms(self) -> int:
+        """When a segment is old: what is in the active one cannot be compacted in time."""
+        if self.compacts and self.max_compaction_lag_ms > 0:
+            return min(self.segment_ms, self.max_compaction_lag_ms)
+        return self.segment_ms

@@ -158,7 +158,7 @@ def _incoming(
     append = Append(
         data, next_offset, written[-1].last_offset, latest.max_timestamp, latest.last_offset
     )
-    header = sent if sent is None else read_header(data)
+    header = None if sent is None or config.message_magic < 2 else read_header(data)
     return Incoming(append, header, _NO_TIMESTAMP if log_append_time is None else log_append_time)
 
 

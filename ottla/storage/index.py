@@ -12,7 +12,7 @@ from struct import Struct
 from ottla.storage.files import CorruptLog, Disk
 from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
 
-_NO_TIME = (-1, 0)  # what a time index without entries counts as its last
+_NO_TIMESTAMP = -1
 
 
 class _Entries:
@@ -174,9 +174,9 @@ class TimeIndex:
         return [(time, self._base_offset + offset) for time, offset in self._entries.all()]
 
     def add(self, timestamp: int, offset: int) -> None:
-        """Only what is later than the last entry is worth one."""
-        last = self._entries.last() or _NO_TIME
-        if timestamp > last[0]:
+        """Only what is later than the last entry is worth one; no timestamp at all never is."""
+        last = self._entries.last()
+        if timestamp > (last[0] if last else _NO_TIMESTAMP):
             self._entries.add(timestamp, offset - self._base_offset)
 
     def lookup(self, timestamp: int) -> tuple[int, int] | None:

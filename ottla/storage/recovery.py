@@ -82,9 +82,7 @@ def open_log(
     log.recovery_point = log.next_offset
     if not found.was_clean:
         log.recovery_point = min(found.recovery_point, log.next_offset)
-    cut_end = log.epochs.truncate_from_end(log.next_offset)
-    if log.epochs.truncate_from_start(log.log_start_offset) or cut_end:
-        log.save_fewer_epochs()
+    _trim_epochs(log)
     rebuild_producers(log, checked)
     for segment in checked:
         # Below the recovery point no flush will look after them any more.
@@ -92,6 +90,12 @@ def open_log(
     log.active.load_timestamps()
     log.active.created_ms = now_ms
     return log
+
+
+def _trim_epochs(log: Log) -> None:
+    cut_end = log.epochs.truncate_from_end(log.next_offset)
+    if log.epochs.truncate_from_start(log.log_start_offset) or cut_end:
+        log.save_fewer_epochs()
 
 
 def start_over(log: Log, offset: int, *, now_ms: int) -> None:

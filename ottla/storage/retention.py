@@ -1,4 +1,4 @@
-"""Which segments have had their time: retention by log start, by size and by age, and the roll.
+"""Which segments have had their time: retention by log start, by size and by age.
 
 Segments are always given oldest first, the active one last.
 """
@@ -87,29 +87,3 @@ def expired_segments(
         oldest_ms = now_ms - config.retention_ms
         expire(Breach.TIME, lambda number: segments[number].largest_timestamp < oldest_ms)
     return Expiry(tuple(breaches), rolls_first=len(breaches) == len(segments))
-
-
-def is_due_to_roll(
-    active: SegmentFacts,
-    config: LogConfig,
-    *,
-    now_ms: int,
-    incoming_timestamp: int,
-    jitter_ms: int = 0,
-) -> bool:
-    """Whether `segment.ms` closes the active segment before records of this timestamp.
-
-    Age is counted in the records' own time, if they have one: a log filled again from old data
-    rolls where it rolled the first time.
-    """
-    if not active.size_bytes:
-        return False
-    limit_ms = config.segment_ms
-    if config.compacts and config.max_compaction_lag_ms > 0:
-        # What is still in the active segment cannot be compacted in time.
-        limit_ms = min(limit_ms, config.max_compaction_lag_ms)
-    if active.first_timestamp >= 0:
-        age_ms = incoming_timestamp - active.first_timestamp
-    else:
-        age_ms = now_ms - active.created_ms
-    return age_ms > limit_ms - jitter_ms

@@ -186,17 +186,17 @@ class Segment:
         self.first_timestamp = timestamp
         self.may_be_old_from = 0
         if timestamp >= 0:
-            self.may_be_old_from = timestamp + self.config.segment_ms - self.jitter_ms
+            self.may_be_old_from = timestamp + self.config.roll_ms - self.jitter_ms
 
     def is_old(self, timestamp: int, *, now_ms: int) -> bool:
         """Whether `segment.ms` is over, by what is to be appended or else by the clock."""
         if self.first_timestamp is None:
             return False
-        if self.first_timestamp >= 0 and timestamp >= 0:
+        if self.first_timestamp >= 0:
             age_ms = timestamp - self.first_timestamp
         else:
             age_ms = now_ms - self.created_ms
-        return age_ms > self.config.segment_ms - self.jitter_ms
+        return age_ms > self.config.roll_ms - self.jitter_ms
 
     def reset(self) -> None:
         """Know nothing of the file, so that it can be read from its beginning and noted anew."""

@@ -108,7 +108,9 @@ class World:
             leader_epoch=self.leader_epoch,
             timestamp=self._tick(),
         )
-        self.leader_epoch = entries[-1].batch().header.partition_leader_epoch  # type: ignore[union-attr]
+        header = entries[-1].batch().header
+        assert header is not None
+        self.leader_epoch = header.partition_leader_epoch
         self.possible += entries
         data = memoryview(b"".join(entry.data for entry in entries))
         try:

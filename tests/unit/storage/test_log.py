@@ -9,6 +9,7 @@ import pytest
 
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.control import ControlType
+from ottla.protocol.records.record_set import read_batches
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.config import LogConfig, TimestampPolicy
 from ottla.storage.cutting import advance_start, drop_oldest, restart, truncate
@@ -279,3 +280,23 @@ def test_a_topic_s_codec_replaces_the_producer_s() -> None:
     append(log, b"x" * 1000)
     assert log.size_bytes < 200
     assert contents(log) == [(0, b"x" * 1000)]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_topic_in_an_old_format_takes_what_new_producers_send(magic: int) -> None:
+    log = new_log(LogConfig(message_magic=magic))
+    append(log, b"a", b"b")
+    found = log.read(0, max_bytes=1000, up_to=2)
+    assert found is not None
+    assert [batch.magic for batch in read_batches(found.read())] == [magic, magic]
+    assert contents(log) == [(0, b"a"), (1, b"b")]
+
+
+def test_a_segment_without_timestamps_has_no_entry_in_its_time_index() -> None:
+    for config in (LogConfig(), LogConfig(message_magic=0)):
+        log = new_log(config)
+        if config.message_magic == 0:
+            append(log, b"a")
+        close(log)
+        assert log.active.time_index.entries() == []
+        assert log.disk.read(log.active.path(".timeindex")) == b""

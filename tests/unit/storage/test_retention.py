@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ottla.storage.config import LogConfig
-from ottla.storage.retention import Breach, Expiry, SegmentFacts, expired_segments, is_due_to_roll
+from ottla.storage.retention import Breach, Expiry, SegmentFacts, expired_segments
 
 DAY = 24 * 60 * 60 * 1000
 NOW = 100 * DAY
@@ -93,42 +93,3 @@ def test_an_empty_active_segment_stays() -> None:
     log = [segment(0, days_old=9), segment(40, 0, days_old=9)]
     assert expired(log, LogConfig()) == Expiry((Breach.TIME,), rolls_first=False)
     assert expired([segment(40, 0, days_old=9)], LogConfig()) == Expiry((), rolls_first=False)
-
-
-def due(
-    active: SegmentFacts,
-    config: LogConfig,
-    *,
-    timestamp: int,
-    jitter_ms: int = 0,
-    now_ms: int = NOW,
-) -> bool:
-    return is_due_to_roll(
-        active, config, now_ms=now_ms, incoming_timestamp=timestamp, jitter_ms=jitter_ms
-    )
-
-
-def test_a_segment_is_closed_when_its_first_batch_is_older_than_segment_ms() -> None:
-    active = SegmentFacts(0, 100, modified_ms=NOW, first_timestamp=NOW)
-    config = LogConfig(segment_ms=1_000)
-    assert not due(active, config, timestamp=NOW + 1_000)
-    assert due(active, config, timestamp=NOW + 1_001)
-    assert due(active, config, timestamp=NOW + 901, jitter_ms=100)
-
-
-def test_an_empty_segment_is_not_closed() -> None:
-    active = SegmentFacts(0, 0, modified_ms=0)
-    assert not due(active, LogConfig(segment_ms=1), timestamp=NOW)
-
-
-def test_without_timestamps_the_segments_own_age_counts() -> None:
-    active = SegmentFacts(0, 100, modified_ms=NOW, first_timestamp=-1, created_ms=NOW - 1_001)
-    assert due(active, LogConfig(segment_ms=1_000), timestamp=-1)
-    assert not due(active, LogConfig(segment_ms=1_001), timestamp=-1)
-
-
-def test_a_compacted_log_closes_segments_in_time_for_max_compaction_lag() -> None:
-    active = SegmentFacts(0, 100, modified_ms=NOW, first_timestamp=NOW - 11)
-    config = LogConfig(compacts=True, max_compaction_lag_ms=10)
-    assert due(active, config, timestamp=NOW)
-    assert not due(active, LogConfig(max_compaction_lag_ms=10), timestamp=NOW)

@@ -1,0 +1,83 @@
+"""One segment: when it is old, what its indexes hold, what a cut leaves."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from ottla.simulation.disk import SimulatedDisk
+from ottla.storage.config import LogConfig
+from ottla.storage.segment import Append, Segment
+from tests.unit.storage.logs import NOW_MS, append, batch, new_log
+
+
+def segment_of(config: LogConfig, *timestamps: int) -> Segment:
+    disk = SimulatedDisk(random.Random(0))
+    disk.make_folder("/data/t-0")
+    segment = Segment.create(disk, "/data/t-0", 0, config, now_ms=NOW_MS)
+    for number, timestamp in enumerate(timestamps):
+        segment.write([Append(batch(b"x"), number, number, timestamp, number)])
+    return segment
+
+
+def test_a_segment_is_old_when_its_first_batch_is_older_than_segment_ms() -> None:
+    segment = segment_of(LogConfig(segment_ms=1_000), NOW_MS)
+    assert not segment.is_old(NOW_MS + 1_000, now_ms=NOW_MS)
+    assert segment.is_old(NOW_MS + 1_001, now_ms=NOW_MS)
+    segment.jitter_ms = 100
+    assert segment.is_old(NOW_MS + 901, now_ms=NOW_MS)
+
+
+def test_an_empty_segment_is_never_old() -> None:
+    assert not segment_of(LogConfig(segment_ms=1)).is_old(NOW_MS * 2, now_ms=NOW_MS * 2)
+
+
+def test_without_timestamps_the_segment_s_own_age_counts() -> None:
+    segment = segment_of(LogConfig(segment_ms=1_000), -1)
+    assert not segment.is_old(-1, now_ms=NOW_MS + 1_000)
+    assert segment.is_old(-1, now_ms=NOW_MS + 1_001)
+
+
+def test_a_compacted_log_closes_segments_in_time_for_max_compaction_lag() -> None:
+    config = LogConfig(segment_ms=1_000, compacts=True, max_compaction_lag_ms=10)
+    assert segment_of(config, NOW_MS).is_old(NOW_MS + 11, now_ms=NOW_MS)
+
+
+def test_an_entry_is_added_before_the_append_that_follows_the_interval() -> None:
+    segment = segment_of(LogConfig(index_interval_bytes=100), *range(NOW_MS, NOW_MS + 6))
+    size = len(batch(b"x"))  # 69 bytes: two of them exceed the interval
+    assert segment.offset_index.entries() == [(2, 2 * size), (4, 4 * size)]
+    assert segment.time_index.entries() == [(NOW_MS + 2, 2), (NOW_MS + 4, 4)]
+
+
+def test_a_full_index_asks_for_the_next_segment() -> None:
+    segment = segment_of(LogConfig(index_interval_bytes=1, segment_index_bytes=36))
+    for number in range(3):
+        assert segment.has_room_for(number, 69)
+        segment.write([Append(batch(b"x"), number, number, NOW_MS + number, number)])
+    assert not segment.has_room_for(3, 69)
+
+
+def test_an_offset_too_far_from_the_base_needs_another_segment() -> None:
+    segment = segment_of(LogConfig())
+    assert segment.has_room_for(2**31 - 1, 69)
+    assert not segment.has_room_for(2**31, 69)
+
+
+@pytest.mark.parametrize("offset", range(1, 10))
+def test_after_a_cut_the_indexes_speak_only_of_what_is_left(offset: int) -> None:
+    log = new_log(LogConfig(index_interval_bytes=100))
+    for number in range(10):
+        append(log, b"x" * 20, timestamp=NOW_MS + number)
+    log.active.truncate(offset)
+    assert all(entry < offset for entry, _ in log.active.offset_index.entries())
+    assert all(entry < offset for _, entry in log.active.time_index.entries())
+    assert log.active.max_timestamp == NOW_MS + offset - 1
+
+
+def test_reserved_blocks_do_not_make_the_file_longer() -> None:
+    segment = segment_of(LogConfig(preallocate=True, segment_bytes=10_000), NOW_MS)
+    assert segment.log.size() == segment.size_bytes
+    segment.seal()
+    assert segment.log.size() == segment.size_bytes
