@@ -91,7 +91,7 @@ DANGERS: dict[str, Callable[[World], None]] = {
 
 
 @pytest.mark.parametrize("danger", DANGERS)
-@given_seeds(2, soak=30)
+@given_seeds(2, soak=12)
 def test_a_crash_at_any_operation_of_the_disk_does_no_harm(seed: int, danger: str) -> None:
     world = prepared(seed)
     before = world.disk.faults.operation_count
