@@ -7,7 +7,9 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-KNOWN = ("records", "codec", "imports", "disk", "producers", "log", "opening", "compaction")
+KNOWN = (
+    "records", "codec", "imports", "disk", "producers", "log", "opening", "compaction", "recovery",
+)  # fmt: skip
 
 
 def available() -> list[str]:

@@ -8,7 +8,7 @@ from ottla.protocol.errors import ProtocolError
 from ottla.protocol.records.batch import BATCH_OVERHEAD, validate_batch
 from ottla.protocol.records.record_set import read_batches
 from ottla.storage.files import CorruptLog
-from ottla.storage.segment import Append, Segment
+from ottla.storage.segment import MAX_RELATIVE_OFFSET, Segment
 
 _PIECE_BYTES = 4 * 1024 * 1024
 _MAGIC_AT = 16
@@ -56,27 +56,23 @@ def _is_whole(piece: memoryview) -> bool:
 
 def _note_batches(segment: Segment, piece: memoryview, previous: int, next_base: int | None) -> int:
     """All whole batches of the piece; returns the last offset."""
-    position, end = 0, len(piece)
-    largest = 0x7FFF_FFFF_FFFF_FFFF if next_base is None else next_base - 1
+    position, end, note = 0, len(piece), segment.note_batch
+    largest = segment.base_offset + MAX_RELATIVE_OFFSET
+    if next_base is not None:
+        largest = min(largest, next_base - 1)
     while end - position >= BATCH_OVERHEAD and piece[position + _MAGIC_AT] == 2:
         length = int.from_bytes(piece[position + 8 : position + 12], "big")
         stop = position + _LOG_OVERHEAD + length
         if stop > end:
             return previous
         header = validate_batch(piece[position:stop])
-        last_offset = header.base_offset + header.last_offset_delta
-        if not previous < header.base_offset <= last_offset <= largest:
-            cause = f"offsets {header.base_offset} to {last_offset} after {previous}"
+        # Fields by number: a segment has millions of batches.
+        base_offset = header[0]
+        last_offset = base_offset + header[6]
+        if not previous < base_offset <= last_offset <= largest:
+            cause = f"offsets {base_offset} to {last_offset} after {previous}"
             raise ProtocolError(cause, reading="record batch v2")
-        segment.note(
-            Append(
-                piece[position:stop],
-                header.base_offset,
-                last_offset,
-                header.max_timestamp,
-                last_offset,
-            )
-        )
+        note(stop - position, last_offset, header[8])
         previous, position = last_offset, stop
     return _note_old(segment, piece[position:], previous, largest)
 
@@ -87,11 +83,8 @@ def _note_old(segment: Segment, piece: memoryview, previous: int, largest: int) 
         if not previous < batch.base_offset <= batch.last_offset <= largest:
             cause = f"offsets {batch.base_offset} to {batch.last_offset} after {previous}"
             raise ProtocolError(cause, reading="record set")
-        last_offset = batch.last_offset
-        segment.note(
-            Append(batch.view, batch.base_offset, last_offset, batch.max_timestamp, last_offset)
-        )
-        previous = last_offset
+        previous = batch.last_offset
+        segment.note_batch(batch.size_bytes, previous, batch.max_timestamp)
     return previous
 
 

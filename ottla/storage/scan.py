@@ -39,13 +39,17 @@ def walk(
     file: File, position: int, end: int, *, piece_bytes: int = _PIECE_BYTES
 ) -> Iterator[Place]:
     """The batches from `position`, where one must begin, up to `end`, where one must end."""
-    piece, start = b"", position
+    piece, start, previous = b"", position, -1
     while position < end:
         at = position - start
         if len(piece) - at < _HEAD_BYTES and start + len(piece) < end:
             piece, start, at = file.read(position, min(piece_bytes, end - position)), position, 0
         place = _place(file.path, piece, at, position, end)
+        if place.base_offset <= previous:
+            cause = f"offset {place.base_offset} after {previous}"
+            raise CorruptLog(file.path, position, cause)
         yield place
+        previous = place.last_offset
         position += place.size_bytes
 
 

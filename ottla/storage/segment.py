@@ -23,7 +23,7 @@ from ottla.storage.transactions import (
 _logger = logging.getLogger(__name__)
 _NO_TIMESTAMP = -1
 _LARGE_PIECE_BYTES = 1024 * 1024
-_MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
+MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
 
 
@@ -133,7 +133,7 @@ class Segment:
         """Whether an append still fits by size, by offset and by the indexes."""
         return (
             self.size_bytes + size_bytes <= self.config.segment_bytes
-            and last_offset - self.base_offset <= _MAX_RELATIVE_OFFSET
+            and last_offset - self.base_offset <= MAX_RELATIVE_OFFSET
             and not self._indexes_are_full
         )
 
@@ -236,6 +236,7 @@ class Segment:
         self._forget_indexes()
         try:
             for place in walk(self.log, 0, size, piece_bytes=_LARGE_PIECE_BYTES):
+                self._check_range(place)
                 self.note_batch(place.size_bytes, place.last_offset, place.max_timestamp)
         except CorruptLog:
             pass  # damaged itself: whoever reads there will hear of it
@@ -313,8 +314,16 @@ class Segment:
         """One past the last offset."""
         end = self.base_offset
         for place in self._tail():
+            self._check_range(place)
             end = place.last_offset + 1
         return end
+
+    def _check_range(self, place: Place) -> None:
+        """The checksum of a batch does not cover its base offset."""
+        first, last = self.base_offset, place.last_offset
+        if not first <= place.base_offset <= last <= first + MAX_RELATIVE_OFFSET:
+            cause = f"offsets {place.base_offset} to {last} in the segment of {first}"
+            raise CorruptLog(self.log.path, place.position, cause)
 
     def load_timestamps(self) -> None:
         """What an opened segment must know before it is appended to or compared by time."""
