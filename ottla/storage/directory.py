@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -98,18 +99,17 @@ class LogDirectory:
             cause = f"{path} is in use by another broker: stop that one, or give this one another"
             raise DirectoryRefused(f"{cause} log directory") from error
         directory = cls(disk, path, lock, config_of)
-        try:
+        with ExitStack() as undo:
+            undo.callback(lock.release)
             directory._identify(broker_id, cluster_id, now_ms)
-        except (DirectoryRefused, CorruptLog):
-            lock.release()
-            raise
-        directory._load_checkpoints()
-        directory._list_folders()
-        marker = f"{path}/{CLEAN_SHUTDOWN}"
-        directory.was_clean = disk.status(marker) is not None or not directory.folders
-        # From here on a crash is unclean, whatever was.
-        disk.remove(marker)
-        disk.sync_folder(path)
+            directory._load_checkpoints()
+            directory._list_folders()
+            marker = f"{path}/{CLEAN_SHUTDOWN}"
+            directory.was_clean = disk.status(marker) is not None or not directory.folders
+            # From here on a crash is unclean, whatever was.
+            disk.remove(marker)
+            disk.sync_folder(path)
+            undo.pop_all()
         return directory
 
     def _identify(self, broker_id: int, cluster_id: str | None, now_ms: int) -> None:

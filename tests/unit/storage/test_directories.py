@@ -50,6 +50,14 @@ def test_another_broker_s_directory_is_refused(disk: SimulatedDisk) -> None:
     open_one(disk)  # and its lock is free again
 
 
+def test_a_directory_whose_disk_fails_is_not_left_locked(disk: SimulatedDisk) -> None:
+    open_one(disk).close(Inline())
+    disk.break_file("/data/recovery-point-offset-checkpoint")
+    for _ in range(2):
+        with pytest.raises(DiskFailed):
+            open_one(disk)
+
+
 def test_a_cleanly_closed_directory_is_not_looked_into(disk: SimulatedDisk) -> None:
     directory = open_one(disk)
     log = directory.create(ORDERS, topic_id=TOPIC_ID, now_ms=NOW_MS)
