@@ -75,7 +75,7 @@ def _recover(directory: LogDirectory, threads: FileThreads, now_ms: int) -> int:
             done[0] += size_bytes
             bar.show(done[0], max(total, done[0]))
 
-        directory.recover(threads, now_ms=now_ms, on_progress=advance)
+        threads.run_all(directory.recoveries(now_ms=now_ms, on_progress=advance))
         directory.close(threads)
     threads.close()
     return done[0]

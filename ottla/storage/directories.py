@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ottla.storage.checkpoints import TopicPartition
 from ottla.storage.directory import ConfigOf, DirectoryRefused, LogDirectory
@@ -74,12 +75,25 @@ class LogDirectories:
     def recover(
         self, background: Background, *, now_ms: int, on_progress: Callable[[int], None]
     ) -> None:
-        """One directory after the other, the partitions of each side by side."""
-        for directory in list(self.online.values()):
-            try:
-                directory.recover(background, now_ms=now_ms, on_progress=on_progress)
-            except (OSError, DiskFailed) as error:
-                self.fail(directory.path, error)
+        """The partitions of all directories side by side; a disk that fails then fails alone."""
+        failed: dict[str, Exception] = {}
+
+        def attempt(path: str, work: Callable[[], None]) -> None:
+            if path not in failed:
+                try:
+                    work()
+                except (OSError, DiskFailed) as error:
+                    failed[path] = error
+
+        background.run_all(
+            [
+                partial(attempt, directory.path, work)
+                for directory in self.online.values()
+                for work in directory.recoveries(now_ms=now_ms, on_progress=on_progress)
+            ]
+        )
+        for path, error in failed.items():
+            self.fail(path, error)
 
     def find(self, partition: TopicPartition) -> LogDirectory | None:
         for directory in self.online.values():

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ottla.storage.checkpoints import (
     CLEAN_SHUTDOWN,
@@ -97,18 +99,17 @@ class LogDirectory:
             cause = f"{path} is in use by another broker: stop that one, or give this one another"
             raise DirectoryRefused(f"{cause} log directory") from error
         directory = cls(disk, path, lock, config_of)
-        try:
+        with ExitStack() as undo:
+            undo.callback(lock.release)
             directory._identify(broker_id, cluster_id, now_ms)
-        except (DirectoryRefused, CorruptLog):
-            lock.release()
-            raise
-        directory._load_checkpoints()
-        directory._list_folders()
-        marker = f"{path}/{CLEAN_SHUTDOWN}"
-        directory.was_clean = disk.status(marker) is not None or not directory.folders
-        # From here on a crash is unclean, whatever was.
-        disk.remove(marker)
-        disk.sync_folder(path)
+            directory._load_checkpoints()
+            directory._list_folders()
+            marker = f"{path}/{CLEAN_SHUTDOWN}"
+            directory.was_clean = disk.status(marker) is not None or not directory.folders
+            # From here on a crash is unclean, whatever was.
+            disk.remove(marker)
+            disk.sync_folder(path)
+            undo.pop_all()
         return directory
 
     def _identify(self, broker_id: int, cluster_id: str | None, now_ms: int) -> None:
@@ -155,19 +156,23 @@ class LogDirectory:
             elif folder.fate is Fate.DELETE:
                 self.deleted_folders.append(name)
 
-    def recover(
-        self, background: Background, *, now_ms: int, on_progress: Callable[[int], None]
-    ) -> None:
-        """Open everything that an unclean stop made doubtful, several at a time."""
-        if self.was_clean:
-            return
-        partitions = list(self.folders)
+    def recoveries(
+        self, *, now_ms: int, on_progress: Callable[[int], None]
+    ) -> list[Callable[[], None]]:
+        """What an unclean stop has left to do, a piece of work for each partition.
 
-        def opener(partition: TopicPartition) -> Callable[[], Log]:
-            return lambda: self._open(partition, now_ms=now_ms, on_progress=on_progress)
+        A partition that is corrupt fails alone: whoever asks for its log hears why.
+        """
 
-        opened = background.run_all([opener(partition) for partition in partitions])
-        self._logs.update(zip(partitions, opened, strict=True))
+        def recover(partition: TopicPartition) -> None:
+            try:
+                log = self._open(partition, now_ms=now_ms, on_progress=on_progress)
+            except CorruptLog as error:
+                _logger.error("%s-%d cannot be opened: %s", *partition, error)
+            else:
+                self._logs[partition] = log
+
+        return [] if self.was_clean else [partial(recover, each) for each in self.folders]
 
     def log(self, partition: TopicPartition, *, now_ms: int) -> Log:
         """The partition's log, opened if this is the first time. KeyError if it is not here."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Sequence
@@ -220,7 +219,7 @@ def _write_rest(number: int, pieces: Sequence[Buffer], *, start: int, written: i
 
 
 class _RealLock:
-    """An flock: the kernel releases it when the process ends, however it ends."""
+    """A locked file: the kernel releases it when the process ends, however it ends."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -328,9 +327,7 @@ class RealDisk:
         with _Judging(path):
             number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
-                # The first keeps out a second broker of this process too, the second is Java's.
-                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                fcntl.lockf(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                kernel.lock_file(number)
             except OSError:
                 os.close(number)
                 raise

@@ -1,6 +1,6 @@
-"""What the kernel offers beside plain files: reserved blocks, the page cache, descriptor limits.
+"""What the kernel offers beside plain files: reserved blocks, the page cache, locks, limits.
 
-Linux has all of it; elsewhere each function does nothing and says what is safe to believe.
+Linux has all of it; elsewhere a function does what it can, and says what is safe to believe.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import os
 import resource
+import struct
 import sys
 from collections.abc import Callable
 
@@ -34,6 +35,9 @@ def _find(argtypes: list[type], *names: str) -> _Call | None:
             return found
     return None
 
+
+# struct flock: a lock for writing, from the start (0, 0) to the end (0), and no process id.
+_WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
 
 _int, _int64 = ctypes.c_int, ctypes.c_int64
 _fallocate = _find([_int, _int, _int64, _int64], "fallocate64", "fallocate")
@@ -89,6 +93,20 @@ def sync_data(descriptor: int) -> None:
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
     else:
         os.fdatasync(descriptor)
+
+
+def lock_file(descriptor: int) -> None:
+    """Keeps out every other opener, in this process too, and Java's. BlockingIOError if too late.
+
+    Lasts until the descriptor is closed.
+    """
+    if sys.platform == "linux":
+        # Java's kind of lock, but the open file's own. The process's would fall as soon as any
+        # other descriptor of the file is closed: that of a second opener just refused, say.
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def raise_descriptor_limit() -> int:

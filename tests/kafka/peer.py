@@ -34,6 +34,8 @@ _JAVA = (
 )
 _LOG4J = """\
 log4j.rootLogger=WARN, A
+log4j.logger.kafka.log.LogManager=INFO
+log4j.logger.kafka.log.LogLoader=INFO
 log4j.appender.A=org.apache.log4j.ConsoleAppender
 log4j.appender.A.layout=org.apache.log4j.PatternLayout
 log4j.appender.A.layout.ConversionPattern=%d %p %m (%c)%n
@@ -156,7 +158,7 @@ class KafkaPeer:
         return self._broker.output.read_text(encoding="utf-8", errors="replace")
 
     def start(self, *, topics: Sequence[str] = ()) -> None:
-        """Returns when it leads the first partition of each of the topics."""
+        """Returns when it leads all partitions of each of the topics."""
         if self._zookeeper is None:
             self._start_zookeeper()
         file = self._write("broker.properties", self._settings)
@@ -243,10 +245,8 @@ class KafkaPeer:
             metadata = self.ask(request, 1, MetadataResponse)
         except OSError:
             return False
-        leaders = [
-            partition.leader_id for topic in metadata.topics for partition in topic.partitions
-        ]
-        return bool(metadata.brokers) and leaders == [0] * len(topics)
+        leaders = [{each.leader_id for each in topic.partitions} for topic in metadata.topics]
+        return bool(metadata.brokers) and leaders == [{0}] * len(topics)
 
     def _write(self, name: str, settings: Mapping[str, str]) -> str:
         path = self._folder / name

@@ -1,8 +1,9 @@
-"""What the tests ask a real broker of partition 0 of a topic."""
+"""What the tests ask a real broker of a topic's partition, the first one unless they say."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.protocol.apis.create_topics import (
@@ -22,6 +23,12 @@ from ottla.protocol.apis.list_offsets import (
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopic,
+)
+from ottla.protocol.apis.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
 )
 from ottla.protocol.apis.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
@@ -44,6 +51,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # how it reads its own files
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
     from kafka.consumer.fetcher import ConsumerRecord
+    from kafka.structs import OffsetAndMetadata
 
 _EMPTY_POLLS = 40
 _POLL_MS = 500
@@ -66,12 +74,14 @@ class Producer(NamedTuple):
     transaction_start: int
 
 
-def create_topics(peer: KafkaPeer, topics: dict[str, dict[str, str]]) -> None:
-    """Topics of one partition, with their configuration."""
+def create_topics(
+    peer: KafkaPeer, topics: dict[str, dict[str, str]], *, partitions: int = 1
+) -> None:
+    """Topics of so many partitions, with their configuration."""
     wanted = [
         CreatableTopic(
             name=name,
-            num_partitions=1,
+            num_partitions=partitions,
             replication_factor=1,
             assignments=[],
             configs=[CreatableTopicConfig(name=k, value=v) for k, v in configs.items()],
@@ -100,14 +110,19 @@ def fetch(
 
 
 def offset_at(
-    peer: KafkaPeer, topic: str, timestamp: int, *, read_committed: bool = False
+    peer: KafkaPeer,
+    topic: str,
+    timestamp: int,
+    *,
+    partition: int = 0,
+    read_committed: bool = False,
 ) -> tuple[int, int]:
     """(timestamp, offset) as ListOffsets answers; (-1, -1) if there is no such record."""
-    partition = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+    wanted = ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
     request = ListOffsetsRequest(
         replica_id=-1,
         isolation_level=int(read_committed),
-        topics=[ListOffsetsTopic(name=topic, partitions=[partition])],
+        topics=[ListOffsetsTopic(name=topic, partitions=[wanted])],
     )
     answer = peer.ask(request, 5, ListOffsetsResponse).topics[0].partitions[0]
     assert answer.error_code == ErrorCode.NONE
@@ -166,20 +181,22 @@ def produce(peer: KafkaPeer, topic: str, batch: bytes) -> tuple[int, int]:
     return answer.error_code, answer.base_offset
 
 
-def consume(peer: KafkaPeer, topic: str, *, read_committed: bool = False) -> list[Seen]:
+def consume(
+    peer: KafkaPeer, topic: str, *, partition: int = 0, read_committed: bool = False
+) -> list[Seen]:
     """Everything that a kafka-python consumer gets from the beginning to the end."""
     level = "read_committed" if read_committed else "read_uncommitted"
-    end = offset_at(peer, topic, LATEST, read_committed=read_committed)[1]
-    partition = TopicPartition(topic, 0)
+    end = offset_at(peer, topic, LATEST, partition=partition, read_committed=read_committed)[1]
+    source = TopicPartition(topic, partition)
     consumer = KafkaConsumer(
         bootstrap_servers=peer.bootstrap, isolation_level=level, enable_auto_commit=False
     )
     try:
-        consumer.assign([partition])
-        consumer.seek_to_beginning(partition)
+        consumer.assign([source])
+        consumer.seek_to_beginning(source)
         found: list[Seen] = []
         for _ in range(_EMPTY_POLLS):
-            if consumer.position(partition) >= end:
+            if consumer.position(source) >= end:
                 return found
             for records in consumer.poll(timeout_ms=_POLL_MS).values():
                 found += map(_seen, records)
@@ -203,6 +220,30 @@ def send_all(peer: KafkaPeer, topic: str, values: list[bytes], **settings: objec
         producer.flush(timeout=30)
     finally:
         producer.close(timeout=30)
+
+
+def commit_offset(peer: KafkaPeer, group: str, topic: str, offset: int) -> None:
+    """As a consumer without members to share the partitions with."""
+    consumer = KafkaConsumer(bootstrap_servers=peer.bootstrap, group_id=group)
+    try:
+        consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(offset, "", -1)})
+    finally:
+        consumer.close(autocommit=False)
+
+
+def committed_offset(peer: KafkaPeer, group: str, topic: str) -> int | None:
+    consumer = KafkaConsumer(bootstrap_servers=peer.bootstrap, group_id=group)
+    try:
+        offset: int | None = consumer.committed(TopicPartition(topic, 0))
+    finally:
+        consumer.close(autocommit=False)
+    return offset
+
+
+def topics(peer: KafkaPeer, names: Iterable[str]) -> list[MetadataResponseTopic]:
+    """Their ids, and of their partitions the leader epochs."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
+    return peer.ask(request, 12, MetadataResponse).topics
 
 
 def send_transactions(peer: KafkaPeer, topic: str) -> None:

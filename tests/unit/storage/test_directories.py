@@ -10,7 +10,8 @@ from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.config import LogConfig
 from ottla.storage.directories import LogDirectories
 from ottla.storage.directory import DirectoryRefused, LogDirectory
-from ottla.storage.files import DiskFailed
+from ottla.storage.files import CorruptLog, DiskFailed
+from ottla.storage.flushing import flush
 from ottla.storage.threads import Inline
 from tests.unit.storage.logs import NOW_MS, append, contents
 
@@ -49,6 +50,14 @@ def test_another_broker_s_directory_is_refused(disk: SimulatedDisk) -> None:
     open_one(disk)  # and its lock is free again
 
 
+def test_a_directory_whose_disk_fails_is_not_left_locked(disk: SimulatedDisk) -> None:
+    open_one(disk).close(Inline())
+    disk.break_file("/data/recovery-point-offset-checkpoint")
+    for _ in range(2):
+        with pytest.raises(DiskFailed):
+            open_one(disk)
+
+
 def test_a_cleanly_closed_directory_is_not_looked_into(disk: SimulatedDisk) -> None:
     directory = open_one(disk)
     log = directory.create(ORDERS, topic_id=TOPIC_ID, now_ms=NOW_MS)
@@ -76,9 +85,42 @@ def test_after_a_kill_every_partition_is_checked(disk: SimulatedDisk) -> None:
     again = open_one(after)
     assert not again.was_clean
     checked: list[int] = []
-    again.recover(Inline(), now_ms=NOW_MS, on_progress=checked.append)
+    Inline().run_all(again.recoveries(now_ms=NOW_MS, on_progress=checked.append))
     assert sum(checked) > 0
     assert contents(again.log(ORDERS, now_ms=NOW_MS)) == [(0, b"a")]
+
+
+def test_a_disk_that_fails_during_recovery_fails_alone(disk: SimulatedDisk) -> None:
+    directories = open_all(disk, "/a", "/b")
+    for number in range(4):
+        append(directories.create(("orders", number), topic_id=None, now_ms=NOW_MS), b"x")
+    after = disk.kill()
+    broken = next(iter(directories.online["/a"].folders.values()))
+    after.break_file(f"/a/{broken}/00000000000000000000.log")
+    again = open_all(after, "/a", "/b")
+    again.recover(Inline(), now_ms=NOW_MS, on_progress=lambda size_bytes: None)
+    assert list(again.online) == ["/b"]
+    for partition in again.online["/b"].folders:
+        assert contents(again.online["/b"].log(partition, now_ms=NOW_MS)) == [(0, b"x")]
+
+
+def test_a_corrupt_partition_does_not_keep_the_others_from_opening(disk: SimulatedDisk) -> None:
+    directory = open_one(disk)
+    for number in range(3):
+        log = directory.create(("orders", number), topic_id=None, now_ms=NOW_MS)
+        for _ in range(10):
+            append(log, b"x" * 20)
+        flush(log)
+    directory.save_checkpoints()
+    after = disk.kill()
+    first = "/data/orders-1/00000000000000000000"
+    after.flip_bit(f"{first}.log", 150)
+    after.remove(f"{first}.index")
+    again = open_one(after)
+    Inline().run_all(again.recoveries(now_ms=NOW_MS, on_progress=lambda size_bytes: None))
+    with pytest.raises(CorruptLog, match="orders-1"):
+        again.log(("orders", 1), now_ms=NOW_MS)
+    assert len(contents(again.log(("orders", 2), now_ms=NOW_MS))) == 10
 
 
 def test_a_deleted_partition_is_renamed_first_and_removed_later(disk: SimulatedDisk) -> None:

@@ -216,6 +216,21 @@ os.abort()
     RealDisk().lock(f"{tmp_path}/.lock").release()
 
 
+@ONLY_LINUX
+def test_a_lock_holds_against_java_after_a_second_opener_came_and_went(tmp_path: Path) -> None:
+    disk, path = RealDisk(), str(tmp_path / ".lock")
+    lock = disk.lock(path)
+    with pytest.raises(BlockingIOError):
+        disk.lock(path)
+    assert disk.read(path) == b""
+    # As Java locks a file.
+    program = f"import fcntl; fcntl.lockf(open({path!r}, 'wb'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    command = [sys.executable, "-c", program]
+    assert b"BlockingIOError" in subprocess.run(command, capture_output=True, check=False).stderr
+    lock.release()
+    subprocess.run(command, check=True)
+
+
 def test_the_descriptor_limit_is_raised_to_what_is_allowed() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(256, before[1]), before[1]))
