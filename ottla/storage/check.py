@@ -72,6 +72,8 @@ def _note_batches(segment: Segment, piece: memoryview, previous: int, next_base:
         if not previous < base_offset <= last_offset <= largest:
             cause = f"offsets {base_offset} to {last_offset} after {previous}"
             raise ProtocolError(cause, reading="record batch v2")
+        if base_offset != previous + 1:
+            segment.has_gaps = True
         note(stop - position, last_offset, header[8])
         previous, position = last_offset, stop
     return _note_old(segment, piece[position:], previous, largest)
@@ -83,6 +85,7 @@ def _note_old(segment: Segment, piece: memoryview, previous: int, largest: int) 
         if not previous < batch.base_offset <= batch.last_offset <= largest:
             cause = f"offsets {batch.base_offset} to {batch.last_offset} after {previous}"
             raise ProtocolError(cause, reading="record set")
+        segment.has_gaps |= batch.base_offset != previous + 1
         previous = batch.last_offset
         segment.note_batch(batch.size_bytes, previous, batch.max_timestamp)
     return previous

@@ -124,7 +124,8 @@ def _check(
     come before they were written.
     """
     names = {str(file) for file in files}
-    checked = []
+    checked: list[Segment] = []
+    first_unflushed = len(log.segments)
     for number, segment in enumerate(log.segments):
         following = log.segments[number + 1 : number + 2]
         next_base = following[0].base_offset if following else None
@@ -135,23 +136,30 @@ def _check(
         wrong = check_segment(segment, next_base=next_base, on_progress=on_progress)
         if wrong is not None and (found.was_clean or is_flushed):
             raise wrong  # no crash did this: what follows was acknowledged, and stays
-        if wrong is None and next_base is not None and not is_flushed:
-            wrong = _gap(segment, next_base)
+        if not found.was_clean and not is_flushed:
+            first_unflushed = min(first_unflushed, number)
         if wrong is not None:
             log_.warning("%s; the log is cut there", wrong)
             _cut(log, number)
             break
         segment.index_last_timestamp()
-    return checked
+    if not log.config.compacts and not any(segment.has_gaps for segment in checked):
+        _cut_at_gap(log, first_unflushed)
+    return [segment for segment in checked if segment in log.segments]
 
 
-def _gap(segment: Segment, next_base: int) -> CorruptLog | None:
-    """The end of a segment can be lost while the next one is not. Compaction leaves gaps, too."""
-    end = segment.end_offset()
-    if end == next_base or segment.config.compacts:
-        return None
-    cause = f"the offsets from {end} to {next_base - 1} are missing"
-    return CorruptLog(segment.log.path, segment.size_bytes, cause)
+def _cut_at_gap(log: Log, first: int) -> None:
+    """The end of a segment can be lost while the next one is not.
+
+    Compaction makes gaps, too, but not only between segments: where there are others, none is cut.
+    """
+    for number, segment in enumerate(log.segments[first:-1], first):
+        end, next_base = segment.end_offset(), log.segments[number + 1].base_offset
+        if end != next_base:
+            missing = f"the offsets from {end} to {next_base - 1} are missing"
+            log_.warning("%s: %s; the log is cut there", segment.log.path, missing)
+            _cut(log, number)
+            return
 
 
 def _has_sound_indexes(segment: Segment, names: set[str]) -> bool:

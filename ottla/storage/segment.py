@@ -63,6 +63,7 @@ class Segment:
         self._aborted_saved = 0
         self._bytes_since_entry = 0
         self._indexes_are_full = False
+        self.has_gaps = False  # known after a check: compaction has been here
         self._indexes_are_new = False  # made from the log, so that they agree with it
 
     @classmethod
@@ -207,6 +208,7 @@ class Segment:
     def _forget_indexes(self) -> None:
         self.size_bytes = self._bytes_since_entry = 0
         self._indexes_are_full, self._indexes_are_new = False, True
+        self.has_gaps = False
         self.max_timestamp, self.offset_of_max_timestamp = _NO_TIMESTAMP, self.base_offset
         self.first_timestamp, self.may_be_old_from = None, _NEVER
         self._offset_index = OffsetIndex(self._disk, self.path(".index"), self.base_offset)
