@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ASYNCIO = "import asyncio"
-PACKAGE = "import ottla.protocol.framing"
+PACKAGE = "import ottla.protocol.framing, ottla.protocol.records.convert"
 EVERYTHING = f"""{PACKAGE}
 from ottla.protocol.registry import API_NAMES, request_type, response_type
 for key in API_NAMES:
