@@ -191,7 +191,7 @@ class LogDirectory:
         folder = self.folders[partition]
         found = Found(
             self.was_clean,
-            self.checkpoints.recovery_points.get(partition, 0),
+            self.checkpoints.recovery_points.get(partition),
             self.checkpoints.log_starts.get(partition, 0),
         )
         log = open_log(

@@ -34,10 +34,14 @@ log_ = logging.getLogger(__name__)
 
 
 class Found(NamedTuple):
-    """What a log directory knew of a partition when it was last closed, or last saved."""
+    """What a log directory knew of a partition when it was last closed, or last saved.
+
+    Without a recovery point everything is checked, and nothing is taken for lost that may never
+    have been there.
+    """
 
     was_clean: bool
-    recovery_point: int = 0
+    recovery_point: int | None = None
     log_start_offset: int = 0
 
 
@@ -68,7 +72,7 @@ def open_log(
         segments=segments,
         next_offset=0,
         log_start_offset=max(found.log_start_offset, segments[0].base_offset),
-        recovery_point=found.recovery_point,
+        recovery_point=found.recovery_point or 0,
         producers=ProducerStates(),
         epochs=_load_epochs(disk, folder),
         jitter=jitter,
@@ -81,7 +85,7 @@ def open_log(
         log.next_offset, checked = log.log_start_offset, []
     log.recovery_point = log.next_offset
     if not found.was_clean:
-        log.recovery_point = min(found.recovery_point, log.next_offset)
+        log.recovery_point = min(found.recovery_point or 0, log.next_offset)
     _trim_epochs(log)
     rebuild_producers(log, checked)
     for segment in checked:
@@ -129,7 +133,7 @@ def _check(
     for number, segment in enumerate(log.segments):
         following = log.segments[number + 1 : number + 2]
         next_base = following[0].base_offset if following else None
-        is_flushed = next_base is not None and next_base < found.recovery_point
+        is_flushed = next_base is not None and next_base < (found.recovery_point or 0)
         if (found.was_clean or is_flushed) and _has_sound_indexes(segment, names):
             continue
         checked.append(segment)
@@ -143,7 +147,8 @@ def _check(
             _cut(log, number)
             break
         segment.index_last_timestamp()
-    if not log.config.compacts and not any(segment.has_gaps for segment in checked):
+    was_compacted = log.config.compacts or any(segment.has_gaps for segment in checked)
+    if found.recovery_point is not None and not was_compacted:
         _cut_at_gap(log, first_unflushed)
     return [segment for segment in checked if segment in log.segments]
 

@@ -92,7 +92,11 @@ PARTITIONS = [Partition(tar, folder) for tar in CONFIGS for folder in batches_of
 
 
 def opened(
-    disk: SimulatedDisk, partition: Partition, *, was_clean: bool = True, recovery_point: int = 0
+    disk: SimulatedDisk,
+    partition: Partition,
+    *,
+    was_clean: bool = True,
+    recovery_point: int | None = None,
 ) -> Log:
     found = Found(was_clean, recovery_point, partition.checkpoint(LOG_STARTS))
     return open_log(disk, partition.folder, CONFIGS[partition.tar], found, now_ms=NOW_MS)
