@@ -274,6 +274,10 @@ class Log:
             if group.tracks_producers:
                 self.producers.rollback()
             self.epochs.truncate_from_end(self.next_offset)
+            if isinstance(error, OSError):
+                # A part of it was written and cut off again. Were that lost by a power cut, this
+                # log would hold what was refused where others hold what came next.
+                self.active.log.sync()
             raise
         if group.tracks_producers:
             self.producers.commit()

@@ -6,6 +6,7 @@ OTTLA_SEED=123 (`make sim SEED=123`) repeats one seed of every test.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import pytest
 
@@ -16,8 +17,11 @@ def repetitions(few: int, *, soak: int) -> int:
     return soak if SOAKS else few
 
 
-def given_seeds(few: int, *, soak: int) -> pytest.MarkDecorator:
-    """Runs the test with each `seed`; the failing one stands in the test's name."""
+def given_seeds(few: int, *, soak: int, also: Sequence[int] = ()) -> pytest.MarkDecorator:
+    """Runs the test with each `seed`; the failing one stands in the test's name.
+
+    Those that have once found something rare are run always.
+    """
     wanted = os.environ.get("OTTLA_SEED")
-    seeds = [int(wanted)] if wanted else list(range(repetitions(few, soak=soak)))
+    seeds = [int(wanted)] if wanted else [*range(repetitions(few, soak=soak)), *also]
     return pytest.mark.parametrize("seed", seeds)
