@@ -58,6 +58,8 @@ def drop_oldest(log: Log, count: int, *, now_ms: int) -> list[str]:
     if count == len(log.segments):
         log.roll(now_ms=now_ms)
         count = len(log.segments) - 1  # an empty active segment stays
+    # The segment that is left must last before the others go: it alone knows where the log ends.
+    log.disk.sync_folder(log.folder)
     dropped, log.segments[:count] = log.segments[:count], []
     renamed = [path for segment in dropped for path in set_aside(log, segment)]
     advance_start(log, max(log.log_start_offset, log.segments[0].base_offset))
