@@ -136,7 +136,8 @@ def _message_type(key: int, side: str) -> type[Message]:
         raise ProtocolError(
             f"there is no API with key {key}",
             reading=f"{side.lower()} header",
-            path="api_key",
+            path="request_api_key",
+            offset=0 if side == "Request" else None,  # a response does not say what it answers
             code=ErrorCode.UNSUPPORTED_VERSION,
         )
     module = import_module(f"ottla.protocol.apis.{module_name(name)}")

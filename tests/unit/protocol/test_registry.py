@@ -65,13 +65,15 @@ def test_a_message_is_found_once_and_kept() -> None:
 
 @pytest.mark.parametrize("key", [-1, 88, 32767])
 def test_an_unknown_key_is_refused(key: int) -> None:
-    for find, side in ((request_type, "request"), (response_type, "response")):
+    for find, place in (
+        (request_type, "request header, field request_api_key, byte 0"),
+        (response_type, "response header, field request_api_key"),
+    ):
         with pytest.raises(ProtocolError) as refused:
             find(key)
         assert refused.value.code is ErrorCode.UNSUPPORTED_VERSION
-        assert str(refused.value) == (
-            f"UNSUPPORTED_VERSION: {side} header, field api_key: there is no API with key {key}"
-        )
+        cause = f"there is no API with key {key}"
+        assert str(refused.value) == f"UNSUPPORTED_VERSION: {place}: {cause}"
 
 
 def test_a_flexible_request_has_header_2_and_an_old_one_header_1() -> None:
