@@ -1,0 +1,1 @@
+"""Administration over the wire protocol, of Ottla and of Apache Kafka alike."""

@@ -1,0 +1,1 @@
+"""Who leads and who holds what: decided from the store, told to the brokers."""

@@ -1,0 +1,1 @@
+"""The partitions that this broker holds: who may append, what is committed, who waits for it."""
