@@ -138,7 +138,7 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
 def _partition_data(call: Call, found: Found) -> PartitionData:
     partition = found.wanted.partition
     data = PartitionData(
-        partition_index=found.wanted.index,
+        partition_index=found.wanted.partition_index,
         error_code=found.error,
         high_watermark=found.high_watermark,
         last_stable_offset=found.last_stable_offset,

@@ -77,12 +77,12 @@ def serve_produce(
 def _append(
     call: Call, frame: ProduceFrame, topic: str, records: PartitionRecords
 ) -> PartitionResult:
-    result = PartitionResult(topic, records.index)
+    result = PartitionResult(topic, records.partition_index)
     try:
         if frame.acks not in (-1, 0, 1):
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
         view = _check_records(call, frame, records)
-        partition = call.services.replicas.get(topic, records.index)
+        partition = call.services.replicas.get(topic, records.partition_index)
         if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
         now_ms = call.services.clock.now_ms()

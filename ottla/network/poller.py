@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import select
 import selectors
-import sys
 from typing import Protocol
 
 READ = 1  # as EPOLLIN
@@ -38,8 +37,7 @@ class _Selector:
         self._selector = selectors.DefaultSelector()
 
     def fileno(self) -> int:
-        descriptor: int = self._selector.fileno()  # type: ignore[attr-defined]
-        return descriptor
+        return self._selector.fileno()
 
     def register(self, descriptor: int, interest: int) -> None:
         events = _events(interest)
@@ -73,6 +71,4 @@ def _interest(events: int) -> int:
 
 
 def new_poller() -> Poller:
-    if sys.platform == "linux":
-        return select.epoll()
-    return _Selector()
+    return select.epoll() if hasattr(select, "epoll") else _Selector()

@@ -20,7 +20,7 @@ _TRANSACTIONAL_ID_FROM = 3
 class PartitionRecords(NamedTuple):
     """Where a partition's records are in the buffer; null records have no `start`."""
 
-    index: int
+    partition_index: int
     start: int
     end: int
 
@@ -95,9 +95,7 @@ class _Cursor:
                 self.take(self.uvarint("tags"), "tags")
 
 
-def read_produce(
-    buffer: bytearray | bytes, start: int, end: int, *, version: int
-) -> ProduceFrame:
+def read_produce(buffer: bytearray | bytes, start: int, end: int, *, version: int) -> ProduceFrame:
     """The request in `buffer[start:end]`, whose key, version and correlation id were read."""
     cursor = _Cursor(buffer, start + 8, end, version)
     client_id = cursor.text("client_id", compact=False)

@@ -21,7 +21,15 @@ from ottla.protocol.layout import (
     null_marker,
 )
 from ottla.protocol.packings import Packings
-from ottla.protocol.primitives import LONGEST_STRING, RECORDS, STRING, ZERO_UUID, Fixed, Sized, Varying
+from ottla.protocol.primitives import (
+    LONGEST_STRING,
+    RECORDS,
+    STRING,
+    ZERO_UUID,
+    Fixed,
+    Sized,
+    Varying,
+)
 from ottla.protocol.schema import Struct
 from ottla.protocol.source import Source
 from ottla.protocol.varint import write_uvarint

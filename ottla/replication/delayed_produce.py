@@ -15,8 +15,9 @@ _NOT_WRITTEN = "the disk is full or has failed: nothing of it was written"
 class Purgatory(Protocol):
     """Where it waits, if it must."""
 
-    def park(self, operation: DelayedProduce, *, watch: list[Partition], timeout_ms: int) -> bool:
-        ...
+    def park(
+        self, operation: DelayedProduce, *, watch: list[Partition], timeout_ms: int
+    ) -> bool: ...
 
 
 class PartitionResult:

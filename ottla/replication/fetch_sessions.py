@@ -22,7 +22,7 @@ class Key(NamedTuple):
     """A partition as the reader names it: by topic, or since version 13 by topic id."""
 
     topic: str | bytes
-    index: int
+    partition_index: int
 
 
 class Asked(NamedTuple):

@@ -23,7 +23,7 @@ class PartitionState(NamedTuple):
 
     topic: str
     topic_id: bytes
-    index: int
+    partition_index: int
     controller_epoch: int
     leader: int
     leader_epoch: int
@@ -49,7 +49,7 @@ class Leadership:
 
     def become(self, state: PartitionState, *, now_ms: int) -> ErrorCode:
         replicas = self._replicas
-        name = (state.topic, state.index)
+        name = (state.topic, state.partition_index)
         partition = replicas.partitions.get(name)
         if partition is not None:
             known_id = partition.topic_id
@@ -77,7 +77,7 @@ class Leadership:
         replicas = self._replicas
         partition = Partition(
             state.topic,
-            state.index,
+            state.partition_index,
             topic_id=state.topic_id,
             broker_id=replicas.broker_id,
             log=self._log(state, now_ms=now_ms),
@@ -85,12 +85,12 @@ class Leadership:
             watch=replicas,
         )
         partition.min_insync = self._min_insync_of(state.topic)
-        replicas.partitions[state.topic, state.index] = partition
+        replicas.partitions[state.topic, state.partition_index] = partition
         return partition
 
     def _log(self, state: PartitionState, *, now_ms: int) -> Log:
         directories = self._replicas.directories
-        name = (state.topic, state.index)
+        name = (state.topic, state.partition_index)
         directory = directories.find(name)
         if directory is not None:
             return directory.log(name, now_ms=now_ms)
@@ -118,9 +118,7 @@ class Leadership:
         if partition.is_leader or was_leader:
             replicas.recheck(partition)
 
-    def stop(
-        self, topic: str, index: int, *, leader_epoch: int, deletes: bool
-    ) -> ErrorCode:
+    def stop(self, topic: str, index: int, *, leader_epoch: int, deletes: bool) -> ErrorCode:
         """Let go of a partition; with `deletes` its folder goes too, a little later."""
         replicas = self._replicas
         partition = replicas.partitions.get((topic, index))

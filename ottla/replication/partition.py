@@ -80,7 +80,7 @@ class Partition:
         return self.log
 
     def check_epoch(self, leader_epoch: int) -> None:
-        if leader_epoch == -1 or leader_epoch == self.leader_epoch:
+        if leader_epoch in (-1, self.leader_epoch):
             return
         code = ErrorCode.FENCED_LEADER_EPOCH
         if leader_epoch > self.leader_epoch:

@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
     topic: str
     topic_id: bytes
-    index: int
+    partition_index: int
     partition: Partition | None
     error: ErrorCode
     fetch_offset: int
@@ -116,9 +116,7 @@ def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: b
     return found
 
 
-def _read(
-    log: Log, found: Found, reader: Reader, *, max_bytes: int, min_one_batch: bool
-) -> None:
+def _read(log: Log, found: Found, reader: Reader, *, max_bytes: int, min_one_batch: bool) -> None:
     wanted = found.wanted
     limit = min(wanted.max_bytes, max_bytes)
     result = log.read(
