@@ -14,7 +14,15 @@ from ottla.protocol.schema import Message
 HANDLERS: dict[int, tuple[int, int]] = {
     0: (0, 11),
     1: (0, 17),
+    2: (0, 9),
+    3: (0, 12),
+    4: (0, 7),
+    5: (0, 4),
+    6: (0, 8),
     18: (0, 4),
+    22: (0, 5),
+    23: (0, 4),
+    60: (0, 1),
 }
 
 

@@ -80,7 +80,7 @@ def _replica_id(request: FetchRequest) -> int:
 
 
 def _reader(request: FetchRequest, call: Call) -> Reader:
-    most = call.services.fetch_max_bytes()
+    most = call.services.settings.fetch_max_bytes()
     return Reader(
         replica_id=_replica_id(request),
         isolation=Isolation(request.isolation_level & 1),
@@ -96,7 +96,7 @@ def _want(asked: Asked, call: Call) -> Wanted:
     topic_id = ZERO_UUID
     try:
         if isinstance(topic, bytes):
-            topic_id, topic = topic, services.topic_named(topic)
+            topic_id, topic = topic, services.metadata.topic_named(topic)
         partition = services.replicas.get(topic, index)
         if topic_id not in (ZERO_UUID, partition.topic_id):
             raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID, f"{partition}")

@@ -31,7 +31,13 @@ def handle_list_offsets(request: ListOffsetsRequest, call: Call) -> ListOffsetsR
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _answer(request, topic.name, each, call, count=named[topic.name, each.partition_index])
+                    _answer(
+                        request,
+                        topic.name,
+                        each,
+                        call,
+                        count=named[topic.name, each.partition_index],
+                    )
                     for each in topic.partitions
                 ],
             )

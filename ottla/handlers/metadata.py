@@ -93,7 +93,7 @@ def _create(missing: list[MetadataResponseTopic], call: Call) -> None:
     """Start to create those that may exist; the client asks again."""
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     names = [each.name for each in missing if each.error_code == unknown and each.name]
-    if not names or not call.services.auto_creates_topics():
+    if not names or not call.services.settings.auto_creates_topics():
         return
     for each in missing:
         if each.error_code == unknown:
@@ -126,5 +126,3 @@ def refuse(request: MetadataRequest, error: KafkaError) -> MetadataResponse:
         for each in request.topics or []
     ]
     return MetadataResponse(brokers=[], topics=topics)
-
-

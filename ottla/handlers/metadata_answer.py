@@ -6,8 +6,6 @@ loop. So each topic is kept as bytes for each version and listener, and the rest
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ottla.handlers.call import Call
 from ottla.handlers.produce import INTERNAL_TOPICS
 from ottla.metadata.image import ClusterImage, PartitionImage, TopicImage
@@ -24,32 +22,6 @@ from ottla.protocol.writer import Writer, compile_writer
 _FLEXIBLE_FROM = 9
 _CLUSTER_OPERATIONS = range(8, 11)
 _writers: dict[int, Writer] = {}
-
-
-class TopicBytes:
-    """What was encoded, and of which image: another image of the topic is another object."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str, int, int], tuple[TopicImage, object, bytes]] = {}
-
-    def get(self, call: Call, topic: TopicImage, operations: int | None) -> bytes:
-        image = call.services.metadata.image
-        key = (topic.name, call.listener, call.version, operations or 0)
-        known = self._known.get(key)
-        # Who is alive, and where, shows in each partition too.
-        if known is not None and known[0] is topic and known[1] is image.brokers:
-            return known[2]
-        response = topic_response(topic, image, call.listener, call.version)
-        if operations is not None:
-            response.topic_authorized_operations = operations
-        data = _encode_topic(response, call.version)
-        self._known[key] = (topic, image.brokers, data)
-        return data
-
-    def forget(self, names: Sequence[str]) -> None:
-        gone = set(names)
-        for key in [key for key in self._known if key[0] in gone]:
-            del self._known[key]
 
 
 def encode_metadata(
@@ -70,17 +42,29 @@ def encode_metadata(
     else:
         count_bytes, number = 4, count.to_bytes(4, "big")
     end = len(empty) - behind
-    topic_bytes = call.services.topic_bytes
     parts = [
         b"",
         empty[4 : end - count_bytes],
         number,
-        *[topic_bytes.get(call, topic, operations) for topic in found],
+        *[_known(call, topic, operations) for topic in found],
         *[_encode_topic(topic, version) for topic in missing],
         empty[end:],
     ]
     parts[0] = sum(map(len, parts)).to_bytes(4, "big")
     return b"".join(parts)
+
+
+def _known(call: Call, topic: TopicImage, operations: int | None) -> bytes:
+    image, kept = call.services.metadata.image, call.services.topic_bytes
+    key = (call.listener, call.version, operations)
+    data = kept.get(topic, image.brokers, key)
+    if data is None:
+        response = topic_response(topic, image, call.listener, call.version)
+        if operations is not None:
+            response.topic_authorized_operations = operations
+        data = _encode_topic(response, call.version)
+        kept.put(topic, image.brokers, key, data)
+    return data
 
 
 def _encode_topic(topic: MetadataResponseTopic, version: int) -> bytes:

@@ -28,7 +28,7 @@ def for_old_readers(call: Call, found: Found) -> tuple[ErrorCode, bytes] | None:
     data = slice_.read()
     if all(batch.magic <= to_magic for batch in read_batches(data, check_crc=False)):
         return None
-    if not call.services.down_converts(partition.topic):
+    if not call.services.settings.down_converts(partition.topic):
         return ErrorCode.UNSUPPORTED_VERSION, b""
     try:
         records = down_convert_for_fetch(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from ottla.handlers.topic_bytes import TopicBytes
+from ottla.metadata.cache import MetadataCache
 from ottla.replication.fetch_sessions import FetchSessions
+from ottla.replication.leadership import Leadership
 from ottla.replication.replicas import Replicas
 from ottla.timing.clock import Clock
 from ottla.timing.tick import Tick
@@ -24,6 +28,16 @@ class RequestCounts:
         self.by_version[key, version] += 1
 
 
+class Settings(Protocol):
+    """What handlers ask of the configuration, as it is now."""
+
+    def fetch_max_bytes(self) -> int: ...
+
+    def down_converts(self, topic: str) -> bool: ...
+
+    def auto_creates_topics(self) -> bool: ...
+
+
 @dataclass(slots=True)
 class Services:
     """One broker, as its handlers see it."""
@@ -34,7 +48,11 @@ class Services:
     timer: Timer
     replicas: Replicas
     sessions: FetchSessions
-    topic_named: Callable[[bytes], str]  # by its id; UNKNOWN_TOPIC_ID
-    fetch_max_bytes: Callable[[], int]
-    down_converts: Callable[[str], bool]  # message.downconversion.enable of the topic
+    leadership: Leadership
+    metadata: MetadataCache
+    broker_epoch: Callable[[], int]
+    new_producer_id: Callable[[], Awaitable[int]]
+    auto_create: Callable[[list[str]], None]  # topics that clients asked for, soon
+    settings: Settings
+    topic_bytes: TopicBytes = field(default_factory=TopicBytes)
     requests: RequestCounts = field(default_factory=RequestCounts)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ottla.replication.reading import Reader, end_of_view
 from ottla.storage.log import Log
+from ottla.storage.segment import Segment
 
 LATEST = -1
 EARLIEST = -2
@@ -47,7 +48,7 @@ def find_offset(
 
 def segment_offsets(log: Log, timestamp: int, *, count: int, reader: Reader) -> list[int]:
     """What version 0 answers: where segments begin, the latest first, and the end of the log."""
-    places = [(each.base_offset, each.modified_ms()) for each in log.segments if each.size_bytes]
+    places = [(each.base_offset, _modified_ms(log, each)) for each in log.segments]
     end = end_of_view(log, reader)
     places = [(max(offset, log.log_start_offset), ms) for offset, ms in places if offset < end]
     places.append((end, 0x7FFF_FFFF_FFFF_FFFF if timestamp == LATEST else -1))
@@ -58,3 +59,8 @@ def segment_offsets(log: Log, timestamp: int, *, count: int, reader: Reader) -> 
     else:
         chosen = [offset for offset, ms in places if 0 <= ms <= timestamp]
     return sorted(chosen, reverse=True)[: max(count, 0)]
+
+
+def _modified_ms(log: Log, segment: Segment) -> int:
+    status = log.disk.status(segment.log.path)
+    return status.modified_ms if status is not None else -1
