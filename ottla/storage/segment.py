@@ -49,6 +49,7 @@ class Segment:
         self.folder = folder
         self.config = config
         self.size_bytes = 0
+        self.written_back_bytes = 0  # what the disk was told to begin with
         self.created_ms = 0
         self.max_timestamp = _NO_TIMESTAMP
         self.offset_of_max_timestamp = base_offset
@@ -283,6 +284,7 @@ class Segment:
             self.log.truncate(place.position)
             self.log.sync()
             self.size_bytes = place.position
+            self.written_back_bytes = min(self.written_back_bytes, self.size_bytes)
             offset = min(offset, place.base_offset)
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)
