@@ -7,6 +7,7 @@ nothing to cancel; what is slow, large or no HTTP is refused or cut off.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -106,6 +107,10 @@ def parse_head(head: bytes) -> Request:
         raise BadRequest(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
     parameters = dict(parse_qsl(query, keep_blank_values=True))
     return Request(method, unquote(path), parameters, int(size))
+
+
+def json_answer(document: object) -> Answer:
+    return 200, "application/json", json.dumps(document).encode()
 
 
 def _refusal(status: int, why: str) -> Answer:
