@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from ottla.storage.compactor import Cleaner
 from ottla.storage.files import Disk
 from ottla.storage.threads import Background
 from ottla.store.port import MetadataStore
@@ -27,5 +29,6 @@ class Ports:
     disk: Disk
     background: Background
     randomness: Randomness
-    open_store: Callable[[str], Awaitable[MetadataStore]]  # by ottla.metadata.path
+    open_store: Callable[[str], AbstractAsyncContextManager[MetadataStore]]  # by its file
     hostname: Callable[[], str]
+    new_cleaner: Callable[[], Cleaner]

@@ -138,6 +138,12 @@ class Log:
         queued = self._group.size_bytes if self._group else 0
         return sum(segment.size_bytes for segment in self.segments) + queued
 
+    def configure(self, config: LogConfig) -> None:
+        """From now on; segments that are closed stay as they are."""
+        self.config = config
+        self._plain = takes_batches_as_they_are(config)
+        self.active.configure(config)
+
     def append(self, view: memoryview, *, leader_epoch: int, now_ms: int) -> Appended:
         """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
         entries = self.epochs.entries

@@ -190,6 +190,11 @@ class Segment:
         if timestamp >= 0:
             self.may_be_old_from = timestamp + self.config.roll_ms - self.jitter_ms
 
+    def configure(self, config: LogConfig) -> None:
+        self.config = config
+        if self.first_timestamp is not None:
+            self._note_first(self.first_timestamp)
+
     def is_old(self, timestamp: int, *, now_ms: int) -> bool:
         """Whether `segment.ms` is over, by what is to be appended or else by the clock."""
         if self.first_timestamp is None:
