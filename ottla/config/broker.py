@@ -16,6 +16,7 @@ from ottla.config import (
     sasl_options,
     security_options,
     share_group_options,
+    throttle_options,
     transaction_options,
     zookeeper_options,
 )
@@ -38,6 +39,10 @@ BROKER_OPTIONS: dict[str, AnyOption] = declared(
     vars(remote_options),
     vars(ottla_options),
 )
+
+# Set only while the broker runs; as in Kafka they are not described unless they are set.
+DYNAMIC_ONLY_OPTIONS: dict[str, AnyOption] = declared(vars(throttle_options))
+ALL_BROKER_OPTIONS = BROKER_OPTIONS | DYNAMIC_ONLY_OPTIONS
 
 # The same option in several units: of those that are set the first counts.
 SYNONYMS: dict[str, tuple[AnyOption, ...]] = {

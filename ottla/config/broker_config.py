@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ottla.config.broker import BROKER_OPTIONS
+from ottla.config.broker import ALL_BROKER_OPTIONS, BROKER_OPTIONS
 from ottla.config.cross_checks import cross_mistakes
 from ottla.config.general_options import BROKER_ID, NODE_ID
 from ottla.config.listeners import (
@@ -38,8 +38,8 @@ class BrokerConfig(Config):
     def __init__(self, properties: Mapping[str, str]) -> None:
         """Raises one ConfigError with every mistake."""
         self.properties = _both_ids(properties)
-        values, mistakes = parse_values(BROKER_OPTIONS, self.properties)
-        super().__init__(BROKER_OPTIONS, values)
+        values, mistakes = parse_values(ALL_BROKER_OPTIONS, self.properties)
+        super().__init__(ALL_BROKER_OPTIONS, values)
         mistakes += _listener_mistakes(self.properties)
         mistakes += cross_mistakes(self)
         try:
@@ -78,7 +78,7 @@ class BrokerConfig(Config):
                 if own.mechanism is None and _has_mechanisms_own(self.properties, name, mechanism):
                     continue
                 values[own.option.name] = own.option.parse(text)
-        return Config(BROKER_OPTIONS, values)
+        return Config(ALL_BROKER_OPTIONS, values)
 
 
 def _has_mechanisms_own(properties: Mapping[str, str], name: str, mechanism: str | None) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ottla.config.broker import BROKER_OPTIONS
+from ottla.config.broker import ALL_BROKER_OPTIONS, BROKER_OPTIONS
 from ottla.config.option import AnyOption
 
 LISTENER_PREFIX = re.compile(r"listener\.name\.([^.]*)\.(.+)")
@@ -55,7 +55,7 @@ def listener_name(name: str) -> ListenerName | None:
 
 def find_option(name: str) -> AnyOption | None:
     """The broker option that a name stands for, with a listener's prefix or without."""
-    if option := BROKER_OPTIONS.get(name):
+    if option := ALL_BROKER_OPTIONS.get(name):
         return option
     of_listener = listener_name(name)
     return of_listener.option if of_listener else None

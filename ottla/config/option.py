@@ -123,10 +123,18 @@ class Config:
 
     __slots__ = ("_set", "_values")
 
-    def __init__(self, options: Mapping[str, AnyOption], values: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        options: Mapping[str, AnyOption],
+        values: Mapping[str, object],
+        *,
+        instead_of_defaults: Mapping[str, object] | None = None,
+    ) -> None:
         assert values.keys() <= options.keys()
         self._set = dict(values)
-        self._values = {name: option.default for name, option in options.items()} | self._set
+        self._values = {name: option.default for name, option in options.items()}
+        self._values |= instead_of_defaults or {}
+        self._values |= self._set
 
     def __getitem__(self, option: Option[T]) -> T:
         value = self._values[option.name]

@@ -66,4 +66,7 @@ def _unescape(text: str) -> str:
         return text
     # Java's characters are UTF-16 units: two escapes may make one of ours.
     units = _ESCAPED.sub(replace, text).encode("utf-16", "surrogatepass")
-    return units.decode("utf-16")
+    try:
+        return units.decode("utf-16")
+    except UnicodeDecodeError:
+        raise ValueError(f"half a surrogate pair: {text[:40]!r}") from None

@@ -18,12 +18,17 @@ class Recorded(TypedDict):
     default: str | None
     read_only: bool
     sensitive: bool
+    at_least: float | None
+    at_most: float | None
+    one_of: list[str]
 
 
 RECORDED = json.loads((Path(__file__).parent / "kafka_3_9_1.json").read_text(encoding="utf-8"))
 BROKER: dict[str, Recorded] = RECORDED["broker"]
 TOPIC: dict[str, Recorded] = RECORDED["topic"]
 INTERNAL: dict[str, Recorded] = RECORDED["internal"]
+# Kafka finds these out later in its start-up; here they are limits like any other.
+STRICTER = {"log.roll.ms": 1, "log.roll.jitter.ms": 0}
 OUR_OWN = ["ottla.metadata.path", "ottla.http.host", "ottla.http.port"]
 
 
@@ -33,6 +38,9 @@ def facts(option: AnyOption) -> Recorded:
         default=option.default_text,
         read_only=option.change is Change.READ_ONLY,
         sensitive=option.sensitive,
+        at_least=None if option.name in STRICTER else option.at_least,
+        at_most=option.at_most,
+        one_of=list(option.one_of),
     )
 
 
@@ -44,6 +52,10 @@ def test_a_broker_option_is_kafkas(name: str) -> None:
 @pytest.mark.parametrize("name", TOPIC)
 def test_a_topic_option_is_kafkas(name: str) -> None:
     assert facts(TOPIC_OPTIONS[name]) == TOPIC[name]
+
+
+def test_what_is_stricter_is_so_on_purpose() -> None:
+    assert {name: BROKER_OPTIONS[name].at_least for name in STRICTER} == STRICTER
 
 
 def test_nothing_is_added_but_what_is_our_own() -> None:
