@@ -15,7 +15,7 @@ from ottla.broker.service import serve
 from ottla.cli.output import fail
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import ConfigError
-from ottla.config.properties import parse_properties
+from ottla.config.properties import read_properties
 from ottla.config.sources import gather
 from ottla.storage.directory import DirectoryRefused
 from ottla.store.port import StoreError
@@ -45,8 +45,7 @@ def broker(
     - `ottla broker server.properties --set listeners=PLAINTEXT://127.0.0.1:0 --json`
     """
     try:
-        with open(file, encoding="utf-8") as stream:
-            properties = parse_properties(stream.read())
+        properties = read_properties(file)
     except OSError as error:
         fail(f"{file} cannot be read: {error.strerror}")
     run(properties, settings or [], as_json=as_json)
@@ -55,7 +54,9 @@ def broker(
 def run(properties: dict[str, str], settings: list[str], *, as_json: bool) -> None:
     """Until it is stopped; a mistake of the operator's ends it with a sentence."""
     logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+        level=logging.INFO,
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
     try:
         gathered = gather(properties, environment=os.environ, settings=settings)
