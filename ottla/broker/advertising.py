@@ -20,9 +20,7 @@ class Addresses:
     advertised: tuple[Endpoint, ...]
 
     @classmethod
-    def listen(
-        cls, server: Server, config: BrokerConfig, hostname: Callable[[], str]
-    ) -> Addresses:
+    def listen(cls, server: Server, config: BrokerConfig, hostname: Callable[[], str]) -> Addresses:
         backlog = config[SOCKET_LISTEN_BACKLOG_SIZE]
         bound = {}
         hosts = {}

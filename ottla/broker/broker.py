@@ -62,7 +62,6 @@ class Broker:
     def __init__(self, config: BrokerConfig, ports: Ports) -> None:
         self.config = config
         self.ports = ports
-        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Broker:
         await self.start()
@@ -77,14 +76,12 @@ class Broker:
         await self.stop()
 
     async def start(self) -> None:
-        try:
-            await self._start()
-        except BaseException:
-            await self._stack.aclose()
-            raise
+        async with AsyncExitStack() as stack:
+            await self._start(stack)
+            self._stack = stack.pop_all()
 
-    async def _start(self) -> None:
-        config, ports, stack = self.config, self.ports, self._stack
+    async def _start(self, stack: AsyncExitStack) -> None:
+        config, ports = self.config, self.ports
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
         self.tasks = await stack.enter_async_context(_Tasks())
@@ -99,7 +96,7 @@ class Broker:
         reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
         watcher = ConfigWatcher(store, reconfiguration.stored, ports.clock)
         await watcher.load()
-        self._open_directories()
+        self._open_directories(stack)
         self.metadata = MetadataCache(self.cluster_id)
         self.replicas = Replicas(self.id, self.directories, self.tick, self.timer)
         self.replicas.exists_elsewhere = self.metadata.exists
@@ -130,10 +127,10 @@ class Broker:
         for task in (self.controller.run(), self.producer_ids.run(), watcher.run()):
             self.tasks.spawn(task)
         await self._until_known()
-        self._tend()
+        self._tend(stack)
         self.server.start()
 
-    def _open_directories(self) -> None:
+    def _open_directories(self, stack: AsyncExitStack) -> None:
         ports, now_ms = self.ports, self.ports.clock.now_ms()
         self.directories = LogDirectories.open(
             ports.disk,
@@ -143,7 +140,7 @@ class Broker:
             cluster_id=self.cluster_id,
             now_ms=now_ms,
         )
-        self._stack.callback(lambda: self.directories.close(ports.background))
+        stack.callback(lambda: self.directories.close(ports.background))
         self.directories.recover(ports.background, now_ms=now_ms, on_progress=lambda count: None)
 
     def _services(self, configs: ConfigStore) -> Services:
@@ -186,7 +183,7 @@ class Broker:
         await known
         self.metadata.on_change.remove(look)
 
-    def _tend(self) -> None:
+    def _tend(self, stack: AsyncExitStack) -> None:
         ports, config = self.ports, self.config
         compactor = Compactor(
             ports.new_cleaner(),
@@ -202,7 +199,7 @@ class Broker:
         )
         tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
         tending.start()
-        self._stack.callback(tending.stop)
+        stack.callback(tending.stop)
 
     def _auto_create(self, names: list[str]) -> None:
         topics = [

@@ -71,9 +71,7 @@ class Tending:
     def _begin(self, work: Work, interval_ms: Callable[[], int]) -> None:
         self._continue(work(), work, interval_ms)
 
-    def _continue(
-        self, steps: Iterator[None], work: Work, interval_ms: Callable[[], int]
-    ) -> None:
+    def _continue(self, steps: Iterator[None], work: Work, interval_ms: Callable[[], int]) -> None:
         if self._is_stopped:
             return
         ends_ms = self._timer.now_ms() + _SLICE_MS

@@ -33,7 +33,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "datetime.datetime.utcnow": (),
     "datetime.datetime.today": (),
     "datetime.date.today": (),
-    "random": (),
+    "random": ("ottla/broker/machine.py",),
     "secrets": (),
     "uuid.uuid1": (),
     "uuid.uuid4": (),
