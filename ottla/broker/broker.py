@@ -17,6 +17,7 @@ from ottla.broker.advertising import Addresses, registration
 from ottla.broker.identity import broker_id
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
+from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.reconfiguration import Reconfiguration
 from ottla.broker.settings import Settings
@@ -44,6 +45,7 @@ from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.errors import KafkaError
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
+from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
@@ -101,9 +103,15 @@ class Broker:
         self.replicas = Replicas(self.id, self.directories, self.tick, self.timer)
         self.replicas.exists_elsewhere = self.metadata.exists
         self.leadership = Leadership(
+            self.replicas, min_insync_of=self.settings.min_insync, new_tag=self._new_tag
+        )
+        self.log_moves = LogMoves(
             self.replicas,
-            min_insync_of=self.settings.min_insync,
-            new_tag=lambda: ports.randomness.bytes(16).hex(),
+            ports.background,
+            self.timer,
+            ports.clock,
+            new_tag=self._new_tag,
+            bytes_per_second=self.settings.log_move_bytes_per_second,
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
         self.services = self._services(ConfigStore(store))
@@ -128,6 +136,7 @@ class Broker:
             self.tasks.spawn(task)
         await self._until_known()
         self._tend(stack)
+        self.log_moves.resume()
         self.server.start()
 
     def _open_directories(self, stack: AsyncExitStack) -> None:
@@ -142,6 +151,10 @@ class Broker:
         )
         stack.callback(lambda: self.directories.close(ports.background))
         self.directories.recover(ports.background, now_ms=now_ms, on_progress=lambda count: None)
+
+    def _new_tag(self) -> str:
+        """For the names of folders that are deleted or moved."""
+        return self.ports.randomness.bytes(16).hex()
 
     def _services(self, configs: ConfigStore) -> Services:
         ports = self.ports
@@ -164,6 +177,8 @@ class Broker:
             topic_rules=topic_rules(self.overrides, ports.randomness),
             overrides=self.overrides,
             configs=configs,
+            check_alteration=alteration_policy(self.config),
+            log_moves=self.log_moves,
             topic_operations=Purgatory("topic", self.timer),
             elections=Purgatory("ElectLeader", self.timer),
         )

@@ -103,8 +103,16 @@ class Overrides:
 
     # What clients ask: the properties to write to the store, or ConfigRefused.
 
-    def alter_topic(self, name: str, alterations: Sequence[Alteration]) -> dict[str, str]:
-        properties = altered(self.topic_properties(name), alterations, TOPIC_OPTIONS.get)
+    # `current` is what the store has, where that may be newer than what we were told.
+
+    def alter_topic(
+        self,
+        name: str,
+        alterations: Sequence[Alteration],
+        current: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        before = self.topic_properties(name) if current is None else current
+        properties = altered(before, alterations, TOPIC_OPTIONS.get)
         check_topic_properties(properties, self.broker)
         return properties
 
@@ -113,14 +121,20 @@ class Overrides:
         check_topic_properties(properties, self.broker)
         return properties
 
-    def alter_all_brokers(self, alterations: Sequence[Alteration]) -> dict[str, str]:
-        return self._checked_all(altered(self._all_brokers.texts, alterations, find_option))
+    def alter_all_brokers(
+        self, alterations: Sequence[Alteration], current: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        before = self._all_brokers.texts if current is None else current
+        return self._checked_all(altered(before, alterations, find_option))
 
     def replace_all_brokers(self, asked: Asked) -> dict[str, str]:
         return self._checked_all(replaced(asked))
 
-    def alter_this_broker(self, alterations: Sequence[Alteration]) -> dict[str, str]:
-        return self._checked_this(altered(self._this_broker.texts, alterations, find_option))
+    def alter_this_broker(
+        self, alterations: Sequence[Alteration], current: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        before = self._this_broker.texts if current is None else current
+        return self._checked_this(altered(before, alterations, find_option))
 
     def replace_this_broker(self, asked: Asked) -> dict[str, str]:
         return self._checked_this(replaced(asked))
@@ -129,6 +143,11 @@ class Overrides:
 
     def describe_topic(self, name: str, wanted: Wanted = None) -> list[ConfigEntry]:
         return describe_topic(self._layers(), self.topic(name), wanted)
+
+    def describe_new_topic(self, properties: Mapping[str, str]) -> list[ConfigEntry]:
+        """Of a topic that was just created: the store has not told us of its options yet."""
+        values, _ = parse_values(TOPIC_OPTIONS, properties)
+        return describe_topic(self._layers(), topic_config(values, self.broker))
 
     def describe_this_broker(self, wanted: Wanted = None) -> list[ConfigEntry]:
         return describe_broker(self._layers(), self.broker, wanted)
