@@ -19,7 +19,9 @@ from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
 from ottla.broker.ports import Ports
 from ottla.broker.reconfiguration import Reconfiguration
+from ottla.broker.routes import get_routes
 from ottla.broker.settings import Settings
+from ottla.broker.stalls import Stalls
 from ottla.broker.tending import Tending
 from ottla.broker.topic_rules import controller_settings, topic_rules
 from ottla.config.broker_config import BrokerConfig
@@ -28,7 +30,7 @@ from ottla.config.cleaner_options import (
     LOG_CLEANER_IO_MAX_BYTES_PER_SECOND,
 )
 from ottla.config.log_options import LOG_SEGMENT_DELETE_DELAY_MS
-from ottla.config.ottla_options import OTTLA_METADATA_PATH
+from ottla.config.ottla_options import OTTLA_HTTP_HOST, OTTLA_HTTP_PORT, OTTLA_METADATA_PATH
 from ottla.config.overrides import Overrides
 from ottla.config.replication_options import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
 from ottla.controller.config_store import ConfigStore, ConfigWatcher
@@ -39,6 +41,7 @@ from ottla.controller.topics import create_topics
 from ottla.handlers.dispatch import Dispatch
 from ottla.handlers.services import Services
 from ottla.metadata.cache import MetadataCache
+from ottla.network.http import HttpServer
 from ottla.network.server import Server
 from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.errors import KafkaError
@@ -59,8 +62,9 @@ _logger = logging.getLogger(__name__)
 class Broker:
     """One broker. Start it, let it run, stop it; `failed` resolves if it cannot go on."""
 
-    def __init__(self, config: BrokerConfig, ports: Ports) -> None:
+    def __init__(self, config: BrokerConfig, ports: Ports, *, testing: bool = False) -> None:
         self.config = config
+        self.testing = testing
         self.ports = ports
 
     async def __aenter__(self) -> Broker:
@@ -128,6 +132,12 @@ class Broker:
             self.tasks.spawn(task)
         await self._until_known()
         self._tend(stack)
+        self.stalls = Stalls(loop)
+        stack.callback(self.stalls.stop)
+        self.http = HttpServer(get=get_routes(self))
+        await self.http.start(host=config[OTTLA_HTTP_HOST], port=config[OTTLA_HTTP_PORT])
+        stack.push_async_callback(self.http.close)
+        self.stalls.start()
         self.server.start()
 
     def _open_directories(self, stack: AsyncExitStack) -> None:

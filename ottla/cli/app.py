@@ -12,6 +12,7 @@ from ottla.cli.broker import broker
 from ottla.cli.debug import debug
 from ottla.cli.log import log
 from ottla.cli.protocol import protocol
+from ottla.cli.up import up
 
 app = typer.Typer(
     add_completion=False,
@@ -20,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command("broker")(broker)
+app.command("up")(up)
 app.add_typer(debug, name="debug")
 app.add_typer(log, name="log")
 app.add_typer(protocol, name="protocol")
