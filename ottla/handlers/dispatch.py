@@ -98,6 +98,26 @@ class Dispatch:
         if response is not None:
             call.reply(response)
 
+    async def ask(self, request: Message, connection: Connection) -> Message:
+        """A request of this broker to itself: the same handler, without the bytes."""
+        call = Call(
+            connection,
+            self._services,
+            api_key=request.api_key,
+            version=HANDLERS[request.api_key][1],
+            correlation_id=0,
+            client_id=str(self._services.broker_id),
+        )
+        found = handler(request.api_key)
+        try:
+            response = found.handle(request, call)
+            if found.is_async:
+                response = await response
+        except Exception as error:
+            response = self._refuse(found, request, error)
+        assert isinstance(response, Message)
+        return response
+
     def _refuse(self, found: Handler, request: Message, error: Exception) -> Message:
         """A refusal that the client must hear, or a bug of ours: it hears of that too."""
         if not isinstance(error, KafkaError):

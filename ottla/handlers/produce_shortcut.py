@@ -24,6 +24,7 @@ from ottla.replication.partition import Partition
 _FLEXIBLE_FROM = 9
 _ZSTD_FROM = 7
 _START_OFFSET_FROM = 5
+_SMALLEST_BATCH = 61
 _HEAD_BYTES = 8  # key, version, correlation id
 _INT32 = Struct(">i")
 _MARK = 0x0102_0304_0506_0708  # three numbers that stand nowhere else in an answer
@@ -94,38 +95,16 @@ class ProduceShortcut:
         now_ms: int,
     ) -> bool:
         """False if the request does not look like the last one, or is not answered at once."""
-        buffer, partition = connection.buffer, self._partition
+        partition = self._partition
         if (
             version != self._version
-            or not buffer.startswith(self._prefix, start + _HEAD_BYTES)
+            or not connection.buffer.startswith(self._prefix, start + _HEAD_BYTES)
             or connection.waiting
             or len(partition.isr) != 1
         ):
             return False
-        at = start + self._prefix_bytes
-        if self._is_flexible:
-            length = buffer[at]
-            at += 1
-            if length >= 0x80:
-                length &= 0x7F
-                shift = 7
-                while (byte := buffer[at]) >= 0x80 and shift < 28:
-                    length |= (byte & 0x7F) << shift
-                    shift += 7
-                    at += 1
-                length |= byte << shift
-                at += 1
-            # After the records only three empty tag buffers.
-            if at + length + 2 != end or buffer[end - 3 : end] != b"\0\0\0":
-                return False
-            records = connection.view[at : end - 3]
-        else:
-            (length,) = _INT32.unpack_from(buffer, at)
-            at += 4
-            if at + length != end:
-                return False
-            records = connection.view[at:end]
-        if len(records) < 61 or records[16] != 2 or records[22] & self._special_bits:
+        records = self._records(connection, start + self._prefix_bytes, end)
+        if records is None:
             return False
         try:
             first, _, log_append_time, group = partition.append(
@@ -149,6 +128,35 @@ class ProduceShortcut:
             )
         )  # fmt: skip
         return True
+
+    def _records(self, connection: Connection, at: int, end: int) -> memoryview | None:
+        """The one batch that follows the prefix, if nothing but it does."""
+        buffer = connection.buffer
+        if self._is_flexible:
+            length = buffer[at]
+            at += 1
+            if length >= 0x80:
+                length &= 0x7F
+                shift = 7
+                while (byte := buffer[at]) >= 0x80 and shift < 28:
+                    length |= (byte & 0x7F) << shift
+                    shift += 7
+                    at += 1
+                length |= byte << shift
+                at += 1
+            # The length is one more than it says; three empty tag buffers follow the records.
+            if at + length + 2 != end or buffer[end - 3 : end] != b"\0\0\0":
+                return None
+            end -= 3
+        else:
+            (length,) = _INT32.unpack_from(buffer, at)
+            at += 4
+            if at + length != end:
+                return None
+        records = connection.view[at:end]
+        if len(records) < _SMALLEST_BATCH or records[16] != 2 or records[22] & self._special_bits:
+            return None
+        return records
 
     def _refusal(self, error: KafkaError, correlation_id: int) -> bytes:
         return self._answer(

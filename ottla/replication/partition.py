@@ -159,5 +159,9 @@ class Partition:
         log.advance_high_watermark(end)
         return True
 
+    def low_watermark(self) -> int:
+        """Where the log starts on every replica that is in sync; -1 while one is not heard of."""
+        return self.local_log().log_start_offset if len(self.isr) == 1 else -1
+
     def __str__(self) -> str:
         return f"{self.topic}-{self.index}"

@@ -50,8 +50,11 @@ class Timer:
 
     def describe(self) -> dict[str, object]:
         """For people who debug: the wheel's levels, and when it is turned next."""
-        is_armed = self._handle is not None
-        return {"next_turn_ms": self._armed_ms if is_armed else None, **self._wheel.describe()}
+        return {
+            "now_ms": self.now_ms(),
+            "next_turn_ms": None if self._handle is None else self._armed_ms,
+            **self._wheel.describe(),
+        }
 
     def _turn(self) -> None:
         self._disarm()

@@ -103,7 +103,6 @@ class Wheel:
     def describe(self) -> dict[str, object]:
         """For people who debug: what waits on which level."""
         return {
-            "now_ms": self._now_ms,
             "pending": self.size,
             "due": len(self._due),
             "busy_buckets": len(self._busy),

@@ -138,6 +138,19 @@ async def test_the_finished_are_purged_from_the_lists_of_their_other_keys() -> N
 
 
 @on_virtual_time
+async def test_a_few_finished_among_many_that_wait_are_left_on_their_lists() -> None:
+    fetches, has_data = purgatory(purge_interval=10), Flag()
+    for _ in range(100):
+        fetches.park(Waiting(), watch=["cold"], timeout_ms=500)
+    for number in range(100):
+        has_data.is_up = False
+        fetches.park(Waiting(has_data), watch=["hot", "cold"], timeout_ms=500)
+        has_data.is_up = True
+        assert fetches.recheck("hot") == 1
+        assert fetches.watched == 101 + number
+
+
+@on_virtual_time
 async def test_a_finished_operation_is_let_go_before_it_is_purged() -> None:
     fetches, has_data = purgatory(), Flag()
     fetch = Waiting(has_data)
