@@ -125,6 +125,11 @@ class Database:
         changed.add(change.changed)
         return result
 
+    def setting(self, name: str) -> object:
+        """What SQLite says of itself."""
+        (value,) = self._execute(f"PRAGMA {name}").fetchone()
+        return value
+
     def close(self) -> None:
         self._connection.close()
 

@@ -108,6 +108,13 @@ def test_another_process_cannot_have_the_file(tmp_path: Path) -> None:
     held.close()
 
 
+def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    opened = Database(str(tmp_path / "m.db"))
+    assert opened.setting("synchronous") == 2  # FULL
+    assert opened.setting("journal_mode") == "wal"
+    opened.close()
+
+
 def test_garbage_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "m.db").write_bytes(b"broker.id=0\n" * 1000)
     with pytest.raises(CannotOpen, match=r"m.db: this is no metadata store"):
