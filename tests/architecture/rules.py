@@ -43,7 +43,12 @@ DOORS: dict[str, tuple[str, ...]] = {
 SEEDED = "random.Random"
 
 CATCHES_ALL = ("ottla/handlers/dispatch.py", "ottla/network/connection.py")
-LOADS_ON_FIRST_USE = ("ottla/protocol/registry.py", "ottla/handlers/__init__.py")
+LOADS_ON_FIRST_USE = (
+    "ottla/protocol/registry.py",
+    "ottla/handlers/__init__.py",
+    "ottla/cli/on_demand.py",  # a command costs only its own imports
+    "ottla/admin/confluent.py",  # an optional dependency
+)
 INIT_WITH_CODE = ("ottla/__init__.py", "ottla/handlers/__init__.py")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
