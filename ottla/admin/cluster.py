@@ -72,7 +72,9 @@ class Cluster:
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         backoff_ms: int = DEFAULT_BACKOFF_MS,
     ) -> None:
-        self.timeout_ms = timeout_ms
+        # What a broker may take. We wait longer, so that its own "timed out" still reaches us.
+        self.operation_timeout_ms = timeout_ms * 5 // 6
+        self._timeout_ms = timeout_ms
         self._bootstrap = parse_bootstrap(bootstrap)
         self._client_id = client_id
         self._backoff_ms = backoff_ms
@@ -227,7 +229,7 @@ class Cluster:
             if client is None or not client.is_open:
                 self._clients.pop(address, None)
                 client = await connect(
-                    *address, client_id=self._client_id, timeout_ms=self.timeout_ms
+                    *address, client_id=self._client_id, timeout_ms=self._timeout_ms
                 )
                 self._clients[address] = client
             return client

@@ -91,7 +91,7 @@ async def delete_records(
             )
             for topic, indexes in by_topic(led).items()
         ]
-        request = DeleteRecordsRequest(topics=topics, timeout_ms=cluster.timeout_ms)
+        request = DeleteRecordsRequest(topics=topics, timeout_ms=cluster.operation_timeout_ms)
         answer = await cluster.ask_broker(leader, request, DeleteRecordsResponse)
         return {
             TopicPartition(topic.name, each.partition_index): refusal(each.error_code)

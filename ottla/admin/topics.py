@@ -96,7 +96,7 @@ async def create(
 ) -> dict[str, Created | KafkaError]:
     request = CreateTopicsRequest(
         topics=[_creatable(topic) for topic in topics],
-        timeout_ms=cluster.timeout_ms,
+        timeout_ms=cluster.operation_timeout_ms,
         validate_only=validate_only,
     )
     answer = await cluster.ask_controller(
@@ -161,7 +161,7 @@ async def check_partitions(cluster: Cluster, partitions: Sequence[TopicPartition
 
 async def delete(cluster: Cluster, names: Sequence[str]) -> dict[str, KafkaError | None]:
     """For each topic what was refused, or None when it is gone."""
-    request = DeleteTopicsRequest(topic_names=list(names), timeout_ms=cluster.timeout_ms)
+    request = DeleteTopicsRequest(topic_names=list(names), timeout_ms=cluster.operation_timeout_ms)
     answer = await cluster.ask_controller(
         request,
         DeleteTopicsResponse,
@@ -192,7 +192,7 @@ async def expand(
     held_by = [CreatePartitionsAssignment(broker_ids=list(brokers)) for brokers in assignments]
     request = CreatePartitionsRequest(
         topics=[CreatePartitionsTopic(name=name, count=partitions, assignments=held_by or None)],
-        timeout_ms=cluster.timeout_ms,
+        timeout_ms=cluster.operation_timeout_ms,
         validate_only=validate_only,
     )
     answer = await cluster.ask_controller(

@@ -34,4 +34,5 @@ class CommandsOnDemand(TyperGroup):
         if module := self._unloaded.pop(cmd_name, None):
             found = getattr(import_module(module), cmd_name.replace("-", "_"))
             self.commands[cmd_name] = get_command(found)
+            self.commands[cmd_name].name = cmd_name
         return super().get_command(ctx, cmd_name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from queue import Queue
+from threading import Thread
 from typing import TypeVar
 
 from ottla.admin.cluster import Cluster
@@ -21,6 +23,7 @@ from ottla.protocol.schema import Message
 from tests.unit.network.broker import Answer, ScriptedBroker
 
 T = TypeVar("T")
+Topics = Mapping[str, Sequence[tuple[int, Sequence[int], Sequence[int]]]]
 Handler = Callable[[int, Message], Message | None]
 
 
@@ -32,11 +35,11 @@ class ScriptedCluster:
         handler: Handler | None = None,
         *,
         brokers: int = 2,
-        topics: Mapping[str, Sequence[tuple[int, Sequence[int], Sequence[int]]]] | None = None,
+        topics: Topics | None = None,
         versions: Mapping[int, tuple[int, int]] | None = None,
     ) -> None:
         self.controller = 0
-        self.topics = dict(topics or {})
+        self.topics: Topics = topics or {}
         self.asked: list[tuple[int, Message]] = []
         self._handler = handler or _nothing
         self.brokers = [
@@ -53,6 +56,28 @@ class ScriptedCluster:
                     return await work(cluster)
 
         return asyncio.run(serve())
+
+    @contextmanager
+    def in_background(self) -> Iterator[str]:
+        """Serves on a thread of its own, for a command that has a loop of its own."""
+        ready: Queue[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Queue()
+
+        async def serve() -> None:
+            async with AsyncExitStack() as stack:
+                for broker in self.brokers:
+                    await stack.enter_async_context(broker.running())
+                stop = asyncio.Event()
+                ready.put((asyncio.get_running_loop(), stop))
+                await stop.wait()
+
+        thread = Thread(target=lambda: asyncio.run(serve()))
+        thread.start()
+        loop, stop = ready.get()
+        try:
+            yield self.brokers[0].address
+        finally:
+            loop.call_soon_threadsafe(stop.set)
+            thread.join()
 
     def kinds(self, broker: int | None = None) -> list[str]:
         """What was asked apart from metadata, of one broker or of all."""
