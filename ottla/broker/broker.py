@@ -50,6 +50,7 @@ from ottla.replication.leadership import Leadership
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
+from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
 from ottla.store.port import StoreError
 from ottla.timing.purgatory import Purgatory
@@ -102,7 +103,8 @@ class Broker:
         await watcher.load()
         self._open_directories(stack)
         self.metadata = MetadataCache(self.cluster_id)
-        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer)
+        self.hop = Hop(ports.background, loop.call_soon_threadsafe)
+        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
         self.replicas.exists_elsewhere = self.metadata.exists
         self.leadership = Leadership(
             self.replicas,
