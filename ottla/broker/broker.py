@@ -52,7 +52,7 @@ from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
-from ottla.store.port import StoreError
+from ottla.store.port import MetadataStore, StoreError
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -86,10 +86,24 @@ class Broker:
             self._stack = stack.pop_all()
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        config, ports = self.config, self.ports
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
+        self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
         self.tasks = await stack.enter_async_context(_Tasks())
+        store, watcher = await self._join_cluster(stack)
+        self._open_directories(stack)
+        self._hold_replicas(store)
+        self._listen(stack, loop)
+        await self._control(store)
+        self.tasks.spawn(watcher.run())
+        await self._until_known()
+        self._tend(stack)
+        await self._show_itself(stack, loop)
+        self.server.start()
+
+    async def _join_cluster(self, stack: AsyncExitStack) -> tuple[MetadataStore, ConfigWatcher]:
+        """Who we are, and what the cluster has decided of our configuration."""
+        config, ports = self.config, self.ports
         for folder in config.log_dirs:
             ports.disk.make_folder(folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
@@ -98,28 +112,37 @@ class Broker:
         self.id = await broker_id(config, ports.disk, store)
         self.overrides = Overrides(config)
         self.settings = Settings(self.overrides)
-        reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
-        watcher = ConfigWatcher(store, reconfiguration.stored, ports.clock)
+        self.reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
+        watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
-        self._open_directories(stack)
+        return store, watcher
+
+    def _hold_replicas(self, store: MetadataStore) -> None:
         self.metadata = MetadataCache(self.cluster_id)
-        self.hop = Hop(ports.background, loop.call_soon_threadsafe)
         self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
         self.replicas.exists_elsewhere = self.metadata.exists
         self.leadership = Leadership(
             self.replicas,
             min_insync_of=self.settings.min_insync,
-            new_tag=lambda: ports.randomness.bytes(16).hex(),
+            new_tag=lambda: self.ports.randomness.bytes(16).hex(),
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
         self.services = self._services(ConfigStore(store))
+
+    def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
+        """Clients may connect from now on, but wait until the metadata is there."""
         self.dispatch = Dispatch(self.services, self.tasks.spawn)
-        self.server = Server(loop, self.dispatch, self.tick, self.timer, limits_of(config))
+        limits = limits_of(self.config)
+        self.server = Server(loop, self.dispatch, self.tick, self.timer, limits)
         stack.callback(self.server.close)
-        self.addresses = Addresses.listen(self.server, config, ports.hostname)
-        reconfiguration.attach(self.replicas, self.server)
+        self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
+        self.reconfiguration.attach(self.replicas, self.server)
+
+    async def _control(self, store: MetadataStore) -> None:
+        """Become known to the cluster, and perhaps its controller."""
+        clock = self.ports.clock
         self.registration = Registration(
-            store, self.id, lambda: registration(self.addresses, config, ports.clock.now_ms())
+            store, self.id, lambda: registration(self.addresses, self.config, clock.now_ms())
         )
         await self.registration.register()
         self.services.controller = self.controller = Controller(
@@ -128,19 +151,19 @@ class Broker:
             brokers=Loopback(self.id, self.dispatch, self.tick),
             register=self.registration.register,
             timer=self.timer,
-            clock=ports.clock,
+            clock=clock,
         )
-        for task in (self.controller.run(), self.producer_ids.run(), watcher.run()):
-            self.tasks.spawn(task)
-        await self._until_known()
-        self._tend(stack)
+        self.tasks.spawn(self.controller.run())
+        self.tasks.spawn(self.producer_ids.run())
+
+    async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
+        self.stalls.start()
         stack.callback(self.stalls.stop)
         self.http = HttpServer(get=get_routes(self))
-        await self.http.start(host=config[OTTLA_HTTP_HOST], port=config[OTTLA_HTTP_PORT])
+        host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
+        await self.http.start(host=host, port=port)
         stack.push_async_callback(self.http.close)
-        self.stalls.start()
-        self.server.start()
 
     def _open_directories(self, stack: AsyncExitStack) -> None:
         ports, now_ms = self.ports, self.ports.clock.now_ms()
