@@ -17,6 +17,7 @@ from ottla.broker.advertising import Addresses, registration
 from ottla.broker.identity import broker_id
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
+from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.reconfiguration import Reconfiguration
 from ottla.broker.routes import get_routes
@@ -47,6 +48,7 @@ from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.errors import KafkaError
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
+from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
@@ -98,6 +100,7 @@ class Broker:
         self.tasks.spawn(watcher.run())
         await self._until_known()
         self._tend(stack)
+        self.log_moves.resume()
         await self._show_itself(stack, loop)
         self.server.start()
 
@@ -122,9 +125,15 @@ class Broker:
         self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
         self.replicas.exists_elsewhere = self.metadata.exists
         self.leadership = Leadership(
+            self.replicas, min_insync_of=self.settings.min_insync, new_tag=self._new_tag
+        )
+        self.log_moves = LogMoves(
             self.replicas,
-            min_insync_of=self.settings.min_insync,
-            new_tag=lambda: self.ports.randomness.bytes(16).hex(),
+            self.ports.background,
+            self.timer,
+            self.ports.clock,
+            new_tag=self._new_tag,
+            bytes_per_second=self.settings.log_move_bytes_per_second,
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
         self.services = self._services(ConfigStore(store))
@@ -178,6 +187,10 @@ class Broker:
         stack.callback(lambda: self.directories.close(ports.background))
         self.directories.recover(ports.background, now_ms=now_ms, on_progress=lambda count: None)
 
+    def _new_tag(self) -> str:
+        """For the names of folders that are deleted or moved."""
+        return self.ports.randomness.bytes(16).hex()
+
     def _services(self, configs: ConfigStore) -> Services:
         ports = self.ports
         services = Services(
@@ -194,11 +207,14 @@ class Broker:
             metadata=self.metadata,
             broker_epoch=lambda: self.registration.epoch,
             new_producer_id=self.producer_ids.next,
+            learn_topics=self._learn_topics,
             auto_create=self._auto_create,
             settings=self.settings,
             topic_rules=topic_rules(self.overrides, ports.randomness),
             overrides=self.overrides,
             configs=configs,
+            check_alteration=alteration_policy(self.config),
+            log_moves=self.log_moves,
             topic_operations=Purgatory("topic", self.timer),
             elections=Purgatory("ElectLeader", self.timer),
         )
@@ -235,6 +251,13 @@ class Broker:
         tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
         tending.start()
         stack.callback(tending.stop)
+
+    async def _learn_topics(self, names: list[str]) -> None:
+        """A new topic's options come with it: nobody is notified of them."""
+        read = self.services.configs.read
+        found = await asyncio.gather(*(read(f"topics/{name}") for name in names))
+        for name, values in zip(names, found, strict=True):
+            self.reconfiguration.stored("topics", name, values)
 
     def _auto_create(self, names: list[str]) -> None:
         topics = [
