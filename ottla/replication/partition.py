@@ -83,6 +83,11 @@ class Partition:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{self} is led by {self.leader}")
         return self.local_log()
 
+    @property
+    def is_under_min_insync(self) -> bool:
+        """More than there are replicas cannot be required."""
+        return len(self.isr) < min(self.min_insync, len(self.replicas))
+
     def local_log(self) -> Log:
         if self.log is None:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"the disk of {self} has failed")
@@ -102,7 +107,7 @@ class Partition:
         log = self.log
         if not self.is_leader or log is None:
             log = self.leading_log()
-        if acks == -1 and len(self.isr) < self.min_insync:
+        if acks == -1 and self.is_under_min_insync:
             detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
         try:
