@@ -57,7 +57,7 @@ def _refused(
     if election_type is ElectionType.PREFERRED:
         is_needed = leader != context.replica_set(at).replicas[0]
     else:
-        is_needed = leader not in context.live_brokers()
+        is_needed = leader not in context.brokers or leader in context.shutting_down
     if is_needed:
         return None
     message = "Leader election not needed for topic partition."

@@ -44,6 +44,7 @@ class RequestBatch:
         self._led: dict[int, dict[TopicPartition, bool]] = {}
         self._stopped: dict[int, dict[TopicPartition, bool]] = {}
         self._informed: dict[int, None] = {}
+        self._all_informed = False
         self._news: dict[TopicPartition, None] = {}
 
     def lead_or_follow(
@@ -53,7 +54,8 @@ class RequestBatch:
         for broker in brokers:
             told = self._led.setdefault(broker, {})
             told[at] = is_new or told.get(at, False)
-        self.inform(self._context.brokers, [at])
+        self._all_informed = True
+        self._news[at] = None
 
     def inform(self, brokers: Iterable[int], partitions: Iterable[TopicPartition]) -> None:
         """Tell these brokers which brokers live, and who leads the partitions."""
@@ -66,6 +68,9 @@ class RequestBatch:
 
     def take(self) -> list[tuple[int, Message]]:
         """The requests in the order in which they go out; the batch is empty after."""
+        if self._all_informed:
+            self._informed.update(dict.fromkeys(self._context.brokers))
+            self._all_informed = False
         requests = [*self._leader_and_isrs(), *self._update_metadatas(), *self._stop_replicas()]
         for collected in (self._led, self._stopped, self._informed, self._news):
             collected.clear()

@@ -96,7 +96,7 @@ def live_candidates(context: ControllerContext) -> list[Candidate]:
 async def create_topics(
     office: Office, topics: Sequence[CreatableTopic], rules: TopicRules, *, validate_only: bool
 ) -> list[CreatedTopic]:
-    """One result for each name, in the order of the request."""
+    """One result for each topic, in the order of the request."""
     marked = await names_below(office.fence, paths.DELETE_TOPICS)
     planner = _Planner(office.context, rules, marked_for_deletion=marked)
     counts = Counter(topic.name for topic in topics)
@@ -114,7 +114,7 @@ async def create_topics(
     if not validate_only:
         for name in await _write(office.fence, list(plans.values())):
             results[name] = CreatedTopic(name, ErrorCode.TOPIC_ALREADY_EXISTS, _exists(name))
-    return list(results.values())
+    return [results[topic.name] for topic in topics]
 
 
 def _created(plan: TopicPlan, *, validate_only: bool) -> CreatedTopic:
