@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 KNOWN = (
     "records", "codec", "imports", "disk", "producers", "log", "opening", "compaction", "recovery",
+    "timers", "metrics",
 )  # fmt: skip
 
 

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from ottla import __version__
+from ottla.cli.broker import broker
+from ottla.cli.debug import debug
 from ottla.cli.log import log
 from ottla.cli.protocol import protocol
 
@@ -17,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+app.command("broker")(broker)
+app.add_typer(debug, name="debug")
 app.add_typer(log, name="log")
 app.add_typer(protocol, name="protocol")
 

@@ -173,6 +173,10 @@ class SimulatedDisk:
         """Die in the n-th change or sync, counted from 1: before, within or after it."""
         self.faults.fatal_operation = operation_number
 
+    def refuse_at(self, operation_number: int, *, count: int = 1) -> None:
+        """The n-th change or sync, and as many as `count`, are refused; nothing happens to them."""
+        self.faults.refused_operations = range(operation_number, operation_number + count)
+
     def flip_bit(self, path: str, position: int) -> None:
         """Rot: one bit of this byte, in memory and on the medium."""
         inode = self._file(path)

@@ -48,6 +48,10 @@ class Changed:
     data: dict[str, None] = field(default_factory=dict)
     children: dict[str, None] = field(default_factory=dict)
 
+    def add(self, more: Changed) -> None:
+        self.data |= more.data
+        self.children |= more.children
+
     def came_or_went(self, path: str) -> None:
         self.data[path] = None
         self.children[path] = None

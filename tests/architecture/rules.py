@@ -33,7 +33,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "datetime.datetime.utcnow": (),
     "datetime.datetime.today": (),
     "datetime.date.today": (),
-    "random": (),
+    "random": ("ottla/broker/machine.py",),
     "secrets": (),
     "uuid.uuid1": (),
     "uuid.uuid4": (),
@@ -43,7 +43,11 @@ DOORS: dict[str, tuple[str, ...]] = {
 SEEDED = "random.Random"
 
 CATCHES_ALL = ("ottla/handlers/dispatch.py", "ottla/network/connection.py")
-LOADS_ON_FIRST_USE = ("ottla/protocol/registry.py", "ottla/handlers/__init__.py")
+LOADS_ON_FIRST_USE = (
+    "ottla/protocol/registry.py",
+    "ottla/handlers/__init__.py",
+    "ottla/metrics.py",  # prometheus_client, which a broker that nobody scrapes never needs
+)
 INIT_WITH_CODE = ("ottla/__init__.py", "ottla/handlers/__init__.py")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

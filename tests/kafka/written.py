@@ -251,8 +251,8 @@ def _compacted(partition: Partition) -> None:
     log.advance_high_watermark(log.next_offset)
     dirty_from = log.active.base_offset
     cleaned_up_to: dict[tuple[str, int], int] = {}
-    compactor = Compactor(InlineCleaner(RealDisk()), cleaned_up_to, map_bytes=1_000_000)
-    assert compactor.start({(partition.topic, 0): log}, now_ms=partition.now_ms)
+    compactor = Compactor(InlineCleaner(RealDisk()), map_bytes=1_000_000)
+    assert compactor.start({(partition.topic, 0): log}, cleaned_up_to, now_ms=partition.now_ms)
     for path in compactor.poll():
         Path(path).unlink()
     assert cleaned_up_to == {(partition.topic, 0): dirty_from}
