@@ -15,6 +15,7 @@ from ottla.controller.fence import MOST_OPERATIONS, ControllerMoved, Fence
 from ottla.controller.lists import chunks
 from ottla.controller.loading import names_below
 from ottla.controller.placement import Assignment, Candidate, check_manual, place
+from ottla.controller.slices import in_slices
 from ottla.controller.topic_names import Collisions, check_name
 from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.apis.delete_topics import DeleteTopicState
@@ -102,7 +103,7 @@ async def create_topics(
     counts = Counter(topic.name for topic in topics)
     results: dict[str, CreatedTopic] = {}
     plans: dict[str, TopicPlan] = {}
-    for topic in topics:
+    async for topic in in_slices(topics):
         try:
             if counts[topic.name] > 1:
                 message = "Found multiple entries for this topic."
