@@ -37,7 +37,7 @@ async def elect_leaders(
         return elect_for_offline(voters, unclean_allowed=True)
 
     elected = await term.partitions.elect(needed, choose)
-    term.flush()
+    await term.flush()
     return {
         at: refused or _outcome(at, election_type, has_leader=elected[at])
         for at, refused in results.items()

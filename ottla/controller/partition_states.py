@@ -16,8 +16,8 @@ from ottla.store.znodes import RECOVERED, RECOVERING, PartitionState
 
 log = logging.getLogger(__name__)
 
-# A new partition takes up to three nodes.
-_MOST_PARTITIONS = MOST_OPERATIONS // 3
+# A new partition takes up to three nodes, and a moment of the loop's time.
+_MOST_PARTITIONS = MOST_OPERATIONS // 5
 
 States = dict[TopicPartition, Leadership]
 
