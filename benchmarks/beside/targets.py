@@ -162,7 +162,10 @@ def available(wanted: Sequence[str]) -> list[Target]:
     """Those of the wanted that this machine and this release have."""
     found: list[Target] = []
     if "kafka" in wanted:
-        found.append(Kafka(jars.classpath()))
+        try:
+            found.append(Kafka(jars.classpath()))
+        except jars.KafkaMissing as missing:
+            print(f"{missing}: Kafka is left out")
     if "ottla" in wanted:
         ottla = Ottla()
         if ottla.is_there():
