@@ -20,7 +20,9 @@ from ottla.broker.loopback import Loopback
 from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.reconfiguration import Reconfiguration
+from ottla.broker.routes import get_routes
 from ottla.broker.settings import Settings
+from ottla.broker.stalls import Stalls
 from ottla.broker.tending import Tending
 from ottla.broker.topic_rules import controller_settings, topic_rules
 from ottla.config.broker_config import BrokerConfig
@@ -29,7 +31,7 @@ from ottla.config.cleaner_options import (
     LOG_CLEANER_IO_MAX_BYTES_PER_SECOND,
 )
 from ottla.config.log_options import LOG_SEGMENT_DELETE_DELAY_MS
-from ottla.config.ottla_options import OTTLA_METADATA_PATH
+from ottla.config.ottla_options import OTTLA_HTTP_HOST, OTTLA_HTTP_PORT, OTTLA_METADATA_PATH
 from ottla.config.overrides import Overrides
 from ottla.config.replication_options import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
 from ottla.controller.config_store import ConfigStore, ConfigWatcher
@@ -40,6 +42,7 @@ from ottla.controller.topics import create_topics
 from ottla.handlers.dispatch import Dispatch
 from ottla.handlers.services import Services
 from ottla.metadata.cache import MetadataCache
+from ottla.network.http import HttpServer
 from ottla.network.server import Server
 from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.errors import KafkaError
@@ -49,8 +52,9 @@ from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
+from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
-from ottla.store.port import StoreError
+from ottla.store.port import MetadataStore, StoreError
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -61,8 +65,9 @@ _logger = logging.getLogger(__name__)
 class Broker:
     """One broker. Start it, let it run, stop it; `failed` resolves if it cannot go on."""
 
-    def __init__(self, config: BrokerConfig, ports: Ports) -> None:
+    def __init__(self, config: BrokerConfig, ports: Ports, *, testing: bool = False) -> None:
         self.config = config
+        self.testing = testing
         self.ports = ports
 
     async def __aenter__(self) -> Broker:
@@ -83,10 +88,25 @@ class Broker:
             self._stack = stack.pop_all()
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        config, ports = self.config, self.ports
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
+        self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
         self.tasks = await stack.enter_async_context(_Tasks())
+        store, watcher = await self._join_cluster(stack)
+        self._open_directories(stack)
+        self._hold_replicas(store)
+        self._listen(stack, loop)
+        await self._control(store)
+        self.tasks.spawn(watcher.run())
+        await self._until_known()
+        self._tend(stack)
+        self.log_moves.resume()
+        await self._show_itself(stack, loop)
+        self.server.start()
+
+    async def _join_cluster(self, stack: AsyncExitStack) -> tuple[MetadataStore, ConfigWatcher]:
+        """Who we are, and what the cluster has decided of our configuration."""
+        config, ports = self.config, self.ports
         for folder in config.log_dirs:
             ports.disk.make_folder(folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
@@ -95,33 +115,43 @@ class Broker:
         self.id = await broker_id(config, ports.disk, store)
         self.overrides = Overrides(config)
         self.settings = Settings(self.overrides)
-        reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
-        watcher = ConfigWatcher(store, reconfiguration.stored, ports.clock)
+        self.reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
+        watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
-        self._open_directories(stack)
+        return store, watcher
+
+    def _hold_replicas(self, store: MetadataStore) -> None:
         self.metadata = MetadataCache(self.cluster_id)
-        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer)
+        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
         self.replicas.exists_elsewhere = self.metadata.exists
         self.leadership = Leadership(
             self.replicas, min_insync_of=self.settings.min_insync, new_tag=self._new_tag
         )
         self.log_moves = LogMoves(
             self.replicas,
-            ports.background,
+            self.ports.background,
             self.timer,
-            ports.clock,
+            self.ports.clock,
             new_tag=self._new_tag,
             bytes_per_second=self.settings.log_move_bytes_per_second,
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
         self.services = self._services(ConfigStore(store))
+
+    def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
+        """Clients may connect from now on, but wait until the metadata is there."""
         self.dispatch = Dispatch(self.services, self.tasks.spawn)
-        self.server = Server(loop, self.dispatch, self.tick, self.timer, limits_of(config))
+        limits = limits_of(self.config)
+        self.server = Server(loop, self.dispatch, self.tick, self.timer, limits)
         stack.callback(self.server.close)
-        self.addresses = Addresses.listen(self.server, config, ports.hostname)
-        reconfiguration.attach(self.replicas, self.server)
+        self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
+        self.reconfiguration.attach(self.replicas, self.server)
+
+    async def _control(self, store: MetadataStore) -> None:
+        """Become known to the cluster, and perhaps its controller."""
+        clock = self.ports.clock
         self.registration = Registration(
-            store, self.id, lambda: registration(self.addresses, config, ports.clock.now_ms())
+            store, self.id, lambda: registration(self.addresses, self.config, clock.now_ms())
         )
         await self.registration.register()
         self.services.controller = self.controller = Controller(
@@ -130,14 +160,19 @@ class Broker:
             brokers=Loopback(self.id, self.dispatch, self.tick),
             register=self.registration.register,
             timer=self.timer,
-            clock=ports.clock,
+            clock=clock,
         )
-        for task in (self.controller.run(), self.producer_ids.run(), watcher.run()):
-            self.tasks.spawn(task)
-        await self._until_known()
-        self._tend(stack)
-        self.log_moves.resume()
-        self.server.start()
+        self.tasks.spawn(self.controller.run())
+        self.tasks.spawn(self.producer_ids.run())
+
+    async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
+        self.stalls = Stalls(loop)
+        self.stalls.start()
+        stack.callback(self.stalls.stop)
+        self.http = HttpServer(get=get_routes(self))
+        host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
+        await self.http.start(host=host, port=port)
+        stack.push_async_callback(self.http.close)
 
     def _open_directories(self, stack: AsyncExitStack) -> None:
         ports, now_ms = self.ports, self.ports.clock.now_ms()
@@ -172,6 +207,7 @@ class Broker:
             metadata=self.metadata,
             broker_epoch=lambda: self.registration.epoch,
             new_producer_id=self.producer_ids.next,
+            learn_topics=self._learn_topics,
             auto_create=self._auto_create,
             settings=self.settings,
             topic_rules=topic_rules(self.overrides, ports.randomness),
@@ -215,6 +251,13 @@ class Broker:
         tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
         tending.start()
         stack.callback(tending.stop)
+
+    async def _learn_topics(self, names: list[str]) -> None:
+        """A new topic's options come with it: nobody is notified of them."""
+        read = self.services.configs.read
+        found = await asyncio.gather(*(read(f"topics/{name}") for name in names))
+        for name, values in zip(names, found, strict=True):
+            self.reconfiguration.stored("topics", name, values)
 
     def _auto_create(self, names: list[str]) -> None:
         topics = [

@@ -1,4 +1,4 @@
-"""The command line's root: the options every command shares, and the list of command groups."""
+"""The command line's root: the version, and the commands below it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,14 @@ from typing import Annotated
 import typer
 
 from ottla import __version__
-from ottla.cli.broker import broker
-from ottla.cli.debug import debug
-from ottla.cli.log import log
-from ottla.cli.protocol import protocol
+from ottla.cli.on_demand import CommandsOnDemand
 
 app = typer.Typer(
-    add_completion=False,
+    cls=CommandsOnDemand,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-app.command("broker")(broker)
-app.add_typer(debug, name="debug")
-app.add_typer(log, name="log")
-app.add_typer(protocol, name="protocol")
 
 
 @app.callback(invoke_without_command=True)

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from ottla.broker.service import serve
 from ottla.cli.output import fail
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import ConfigError
+from ottla.config.ottla_options import OTTLA_HTTP_HOST
 from ottla.config.properties import read_properties
 from ottla.config.sources import gather
 from ottla.storage.directory import DirectoryRefused
@@ -29,7 +30,11 @@ AsJson = Annotated[
 ]
 
 
-def broker(
+broker = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@broker.command()
+def broker_command(
     file: Annotated[str, typer.Argument(help="A server.properties file.", metavar="FILE")],
     *,
     settings: Settings = None,
@@ -51,7 +56,9 @@ def broker(
     run(properties, settings or [], as_json=as_json)
 
 
-def run(properties: dict[str, str], settings: list[str], *, as_json: bool) -> None:
+def run(
+    properties: dict[str, str], settings: list[str], *, as_json: bool, testing: bool = False
+) -> None:
     """Until it is stopped; a mistake of the operator's ends it with a sentence."""
     logging.basicConfig(
         level=logging.INFO,
@@ -63,21 +70,30 @@ def run(properties: dict[str, str], settings: list[str], *, as_json: bool) -> No
         config = BrokerConfig.load(gathered.properties)
         for warning in (*gathered.warnings, *config.warnings):
             typer.echo(f"warning: {warning}", err=True)
-        serve(config, lambda started: announce(started, as_json=as_json))
+        serve(config, lambda started: announce(started, as_json=as_json), testing=testing)
     except (ConfigError, DirectoryRefused, StoreError) as error:
         fail(str(error))
 
 
 def announce(broker: Broker, *, as_json: bool) -> None:
-    facts = {
+    facts: dict[str, Any] = {
         "bootstrap": broker.addresses.bootstrap,
         "pid": os.getpid(),
         "pids": [os.getpid()],
         "broker_id": broker.id,
         "cluster_id": broker.cluster_id,
         "data": list(broker.config.log_dirs),
+        "http": f"http://{broker.config[OTTLA_HTTP_HOST]}:{broker.http.port}",
     }
     if as_json:
         typer.echo(json.dumps(facts))
         return
-    typer.echo(f"Broker {broker.id} serves at {facts['bootstrap']}; data in {facts['data']}.")
+    bootstrap = broker.addresses.bootstrap
+    typer.echo(
+        f"Ottla serves at {bootstrap} (broker {broker.id}); data in {', '.join(facts['data'])};\n"
+        f"metrics and health at {facts['http']}/metrics and /healthz. Stop it with Ctrl-C.\n\n"
+        "Try, in another terminal:\n"
+        f"  ottla topics create orders --partitions 3 -b {bootstrap}\n"
+        f"  echo hello | ottla produce orders -b {bootstrap}\n"
+        f"  ottla consume orders --from-beginning -b {bootstrap}"
+    )

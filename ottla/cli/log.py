@@ -19,6 +19,7 @@ from ottla.storage.disk import RealDisk
 from ottla.storage.names import BadName, Kind, parse_file_name
 
 log = typer.Typer(
+    add_completion=False,
     help="Look into log files, check them, explain compaction, and rebuild indexes.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

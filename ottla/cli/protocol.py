@@ -15,6 +15,7 @@ from ottla.cli.output import print_table
 from ottla.protocol.errors import ErrorCode
 
 protocol = typer.Typer(
+    add_completion=False,
     help="What Ottla speaks, and what captured bytes say.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

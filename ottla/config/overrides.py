@@ -28,10 +28,11 @@ from ottla.config.names import find_option
 from ottla.config.option import Config, ConfigError, parse_values
 from ottla.config.stored import Stored
 from ottla.config.topic import TOPIC_OPTIONS
-from ottla.config.topic_rules import check_topic_properties, topic_config
+from ottla.config.topic_rules import check_topic_properties, inherited_values, topic_config
 
 log = logging.getLogger(__name__)
 
+Texts = Mapping[str, str]
 Asked = Iterable[tuple[str, str | None]]
 """What AlterConfigs asks for: pairs of name and value, either of which may be nonsense."""
 
@@ -55,6 +56,17 @@ class TopicChanged:
 Changed = BrokerChanged | TopicChanged
 
 
+_NO_TOPIC = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _TopicsOwn:
+    """What a topic sets itself: as stored, and what of it is allowed."""
+
+    texts: dict[str, str]
+    values: dict[str, object]
+
+
 class Overrides:
     """The layers of one broker. `broker` and `topic(name)` are what counts now."""
 
@@ -63,9 +75,9 @@ class Overrides:
         self._static = static
         self._all_brokers = Stored({}, cluster_wide=True)
         self._this_broker = Stored({}, cluster_wide=False)
-        self._topics: dict[str, dict[str, str]] = {}
-        self._topic_configs: dict[str, Config] = {}
-        self._topic_default = topic_config({}, static)
+        self._topics: dict[str, _TopicsOwn] = {}
+        self._inherited = inherited_values(static)
+        self._topic_configs: dict[str, Config] = {}  # made when asked for, dropped by changes
         self._listeners: list[Callable[[Changed], None]] = []
 
     def on_change(self, callback: Callable[[Changed], None]) -> None:
@@ -73,12 +85,17 @@ class Overrides:
         self._listeners.append(callback)
 
     def topic(self, name: str) -> Config:
-        """A topic without options of its own shares one config with all like it."""
-        return self._topic_configs.get(name, self._topic_default)
+        """Topics without options of their own share one config."""
+        key = name if name in self._topics else _NO_TOPIC
+        config = self._topic_configs.get(key)
+        if config is None:
+            own = self._topics[key].values if key else {}
+            config = self._topic_configs[key] = topic_config(own, self._inherited)
+        return config
 
     def topic_properties(self, name: str) -> Mapping[str, str]:
         """What the topic sets itself."""
-        return self._topics.get(name, {})
+        return self._topics[name].texts if name in self._topics else {}
 
     # What the store says.
 
@@ -94,25 +111,23 @@ class Overrides:
 
     def set_topic(self, name: str, properties: Mapping[str, str]) -> None:
         """The content of /config/topics/<name>; empty when the topic is gone."""
+        self._topics.pop(name, None)
+        self._topic_configs.pop(name, None)
         if properties:
-            self._topics[name] = dict(properties)
-        else:
-            self._topics.pop(name, None)
-        self._compute_topic(name)
+            values, mistakes = parse_values(TOPIC_OPTIONS, properties)
+            for mistake in mistakes:
+                log.warning("topic %s: a stored option is ignored: %s", name, mistake)
+            self._topics[name] = _TopicsOwn(dict(properties), values)
         self._tell(TopicChanged(name, self.topic(name)))
 
-    # What clients ask: the properties to write to the store, or ConfigRefused.
-
-    # `current` is what the store has, where that may be newer than what we were told.
+    # What clients ask: the properties to write to the store, or ConfigRefused. `stored` is what
+    # the store has now; without it, what it last reported.
 
     def alter_topic(
-        self,
-        name: str,
-        alterations: Sequence[Alteration],
-        current: Mapping[str, str] | None = None,
+        self, name: str, alterations: Sequence[Alteration], stored: Texts | None = None
     ) -> dict[str, str]:
-        before = self.topic_properties(name) if current is None else current
-        properties = altered(before, alterations, TOPIC_OPTIONS.get)
+        current = self.topic_properties(name) if stored is None else stored
+        properties = altered(current, alterations, TOPIC_OPTIONS.get)
         check_topic_properties(properties, self.broker)
         return properties
 
@@ -122,19 +137,19 @@ class Overrides:
         return properties
 
     def alter_all_brokers(
-        self, alterations: Sequence[Alteration], current: Mapping[str, str] | None = None
+        self, alterations: Sequence[Alteration], stored: Texts | None = None
     ) -> dict[str, str]:
-        before = self._all_brokers.texts if current is None else current
-        return self._checked_all(altered(before, alterations, find_option))
+        current = self._all_brokers.texts if stored is None else stored
+        return self._checked_all(altered(current, alterations, find_option))
 
     def replace_all_brokers(self, asked: Asked) -> dict[str, str]:
         return self._checked_all(replaced(asked))
 
     def alter_this_broker(
-        self, alterations: Sequence[Alteration], current: Mapping[str, str] | None = None
+        self, alterations: Sequence[Alteration], stored: Texts | None = None
     ) -> dict[str, str]:
-        before = self._this_broker.texts if current is None else current
-        return self._checked_this(altered(before, alterations, find_option))
+        current = self._this_broker.texts if stored is None else stored
+        return self._checked_this(altered(current, alterations, find_option))
 
     def replace_this_broker(self, asked: Asked) -> dict[str, str]:
         return self._checked_this(replaced(asked))
@@ -145,11 +160,11 @@ class Overrides:
         return describe_topic(self._layers(), self.topic(name), wanted)
 
     def describe_stored_topic(
-        self, properties: Mapping[str, str], wanted: Wanted = None
+        self, properties: Texts, wanted: Wanted = None
     ) -> list[ConfigEntry]:
         """Of a topic that sets these, whether we were told of them yet or not."""
         values, _ = parse_values(TOPIC_OPTIONS, properties)
-        return describe_topic(self._layers(), topic_config(values, self.broker), wanted)
+        return describe_topic(self._layers(), topic_config(values, self._inherited), wanted)
 
     def describe_this_broker(self, wanted: Wanted = None) -> list[ConfigEntry]:
         return describe_broker(self._layers(), self.broker, wanted)
@@ -187,19 +202,9 @@ class Overrides:
             log.error("the stored broker options do not go together, so nothing changes: %s", error)
             return
         before, self.broker = self.broker, after
-        self._topic_default = topic_config({}, after)
-        for name in self._topics:
-            self._compute_topic(name)
+        self._inherited = inherited_values(after)
+        self._topic_configs.clear()
         self._tell(BrokerChanged(before, after))
-
-    def _compute_topic(self, name: str) -> None:
-        if name not in self._topics:
-            self._topic_configs.pop(name, None)
-            return
-        values, mistakes = parse_values(TOPIC_OPTIONS, self._topics[name])
-        for mistake in mistakes:
-            log.warning("topic %s: a stored option is ignored: %s", name, mistake)
-        self._topic_configs[name] = topic_config(values, self.broker)
 
     def _tell(self, changed: Changed) -> None:
         for callback in self._listeners:

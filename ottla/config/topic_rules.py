@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ottla.config.broker_config import BrokerConfig
+from ottla.config.log_options import LOG_RETENTION_MS
 from ottla.config.names import nearest
 from ottla.config.option import Config, ConfigError, parse_values
 from ottla.config.refusal import INVALID_CONFIG, ConfigRefused
@@ -25,11 +26,15 @@ from ottla.config.topic import (
 from ottla.config.units import LONG_MAX
 
 
-def topic_config(overrides: Mapping[str, object], broker: Config) -> Config:
+def inherited_values(broker: Config) -> dict[str, object]:
+    """What a topic has that sets nothing itself."""
+    values: dict[str, object] = {name: broker[option] for name, option in BROKER_DEFAULT.items()}
+    return values | {RETENTION_MS.name: max(-1, broker[LOG_RETENTION_MS])}
+
+
+def topic_config(own: Mapping[str, object], inherited: Mapping[str, object]) -> Config:
     """A topic's values: its own, else the broker's, else the defaults."""
-    inherited = {name: broker[option] for name, option in BROKER_DEFAULT.items()}
-    inherited[RETENTION_MS.name] = max(-1, broker[BROKER_DEFAULT[RETENTION_MS.name]])
-    return Config(TOPIC_OPTIONS, overrides, instead_of_defaults=inherited)
+    return Config(TOPIC_OPTIONS, own, instead_of_defaults=inherited)
 
 
 def check_topic_properties(properties: Mapping[str, str | None], broker: BrokerConfig) -> Config:
@@ -42,7 +47,7 @@ def check_topic_properties(properties: Mapping[str, str | None], broker: BrokerC
         hints = (f"{name} is not an option of topics{_hint(name)}" for name in unknown)
         raise ConfigRefused(INVALID_CONFIG, ", ".join(hints))
     values, mistakes = parse_values(TOPIC_OPTIONS, texts)
-    config = topic_config(values, broker)
+    config = topic_config(values, inherited_values(broker))
     mistakes += _lag_mistakes(config) + _remote_mistakes(config, broker)
     if mistakes:
         raise ConfigRefused(INVALID_CONFIG, str(ConfigError(*mistakes)))

@@ -75,10 +75,9 @@ class ReplicaMachine:
     async def _leave_isr(self, broker: int, partitions: Sequence[TopicPartition]) -> None:
         # Nobody asks any more who is in sync with a topic that is being deleted.
         remaining = [at for at in partitions if at.topic not in self._context.deleting]
-        self._batch.inform(
-            self._context.brokers, [at for at in remaining if at not in self._context.leaderships]
-        )
-        remaining = [at for at in remaining if at in self._context.leaderships]
+        remaining, unled = split(remaining, self._context.leaderships.__contains__)
+        if unled:
+            self._batch.inform(self._context.brokers, unled)
         while remaining:
             changes = {
                 at: shrunk for at in remaining if (shrunk := self._without(broker, at)) is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from ottla.handlers.call import Call
 from ottla.handlers.controller_request import check_controller
 from ottla.handlers.slices import Slices
@@ -16,9 +14,7 @@ from ottla.protocol.apis.leader_and_isr import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.primitives import ZERO_UUID
 from ottla.replication.leadership import PartitionState
-from ottla.store.port import StoreError
 
-_logger = logging.getLogger(__name__)
 _BY_TOPIC_ID_FROM = 5
 
 
@@ -26,7 +22,14 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> Lea
     services = call.services
     check_controller(services, request.controller_epoch, request.broker_epoch)
     states = _states(request)
-    await _learn_configs(states, call)
+    held = services.replicas.partitions
+    await services.learn_topics(
+        list(
+            dict.fromkeys(
+                each.topic for each in states if (each.topic, each.partition_index) not in held
+            )
+        )
+    )
     errors: list[tuple[PartitionState, ErrorCode]] = []
     slices = Slices(services.timer)
     for state in states:
@@ -34,20 +37,6 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> Lea
         errors.append((state, services.leadership.become(state, now_ms=now_ms)))
         await slices.breathe()  # opening logs takes time
     return _response(errors, call.version)
-
-
-async def _learn_configs(states: list[PartitionState], call: Call) -> None:
-    """Nobody is told of the options that a topic was created with: they are read before its logs
-    are opened. So are those of a topic that was deleted and is back."""
-    services = call.services
-    for topic in dict.fromkeys(state.topic for state in states if state.is_new):
-        try:
-            values = await services.configs.read(f"topics/{topic}")
-        except StoreError as error:
-            _logger.warning("the options of %s cannot be read: %s", topic, error)
-            continue
-        if values != services.overrides.topic_properties(topic):
-            services.overrides.set_topic(topic, values)
 
 
 def _states(request: LeaderAndIsrRequest) -> list[PartitionState]:

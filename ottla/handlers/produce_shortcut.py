@@ -101,6 +101,7 @@ class ProduceShortcut:
             or not connection.buffer.startswith(self._prefix, start + _HEAD_BYTES)
             or connection.waiting
             or len(partition.isr) != 1
+            or partition.flushes
         ):
             return False
         records = self._records(connection, start + self._prefix_bytes, end)

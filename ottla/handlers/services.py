@@ -63,6 +63,7 @@ class Services:
     metadata: MetadataCache
     broker_epoch: Callable[[], int]
     new_producer_id: Callable[[], Awaitable[int]]
+    learn_topics: Callable[[list[str]], Awaitable[None]]  # their options, before their logs
     auto_create: Callable[[list[str]], None]  # topics that clients asked for, soon
     settings: Settings
     topic_rules: TopicRules

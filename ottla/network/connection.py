@@ -63,6 +63,7 @@ class Connection:
         self.client_id: str | None = None
         self.software = ("", "")  # name and version, from ApiVersions
         self.requests = 0
+        self.bytes_in = 0
         self.bytes_out = 0
         self.active_ms = 0
         self.buffer = bytearray(SMALL_BUFFER)
@@ -134,6 +135,7 @@ class Connection:
             self.view = memoryview(self.buffer)
 
     def received(self, count: int) -> None:
+        self.bytes_in += count
         self._end += count
         filled = self._end == len(self.buffer)
         self.handle()

@@ -82,6 +82,7 @@ class Leadership:
             broker_id=replicas.broker_id,
             log=self._log(state, now_ms=now_ms),
             tick=replicas.tick,
+            hop=replicas.hop,
             watch=replicas,
         )
         partition.min_insync = self._min_insync_of(state.topic)

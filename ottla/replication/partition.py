@@ -10,7 +10,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.replication.group_commit import GroupCommit
+from ottla.storage.config import FOREVER
 from ottla.storage.files import DiskFailed
+from ottla.storage.hop import Hop
 from ottla.storage.log import Appended, AppendGroup, Log
 from ottla.timing.tick import Tick
 
@@ -30,9 +33,9 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_counted_end", "_is_queued", "_optimistic", "_tick", "_unwritten", "_watch", "broker_id",
-        "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader", "leader_epoch",
-        "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
+        "_commit", "_counted_end", "_is_queued", "_optimistic", "_tick", "_unwritten", "_watch",
+        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
+        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +47,7 @@ class Partition:
         broker_id: int,
         log: Log | None,
         tick: Tick,
+        hop: Hop,
         watch: Watch,
     ) -> None:
         self.topic = topic
@@ -65,6 +69,11 @@ class Partition:
         self._is_queued = False
         self._unwritten = 0
         self._counted_end = log.next_offset if log is not None else 0
+        self._commit: GroupCommit | None = None
+        if log is not None:
+            self._commit = GroupCommit(
+                log, hop, on_flushed=self._flushed, on_failed=watch.disk_failed
+            )
         self._optimistic: list[tuple[AppendGroup, Callable[[Exception], None]]] = []
 
     def leading_log(self, *, leader_epoch: int = -1) -> Log:
@@ -73,6 +82,11 @@ class Partition:
         if not self.is_leader:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{self} is led by {self.leader}")
         return self.local_log()
+
+    @property
+    def is_under_min_insync(self) -> bool:
+        """More than there are replicas cannot be required."""
+        return len(self.isr) < min(self.min_insync, len(self.replicas))
 
     def local_log(self) -> Log:
         if self.log is None:
@@ -93,7 +107,7 @@ class Partition:
         log = self.log
         if not self.is_leader or log is None:
             log = self.leading_log()
-        if acks == -1 and len(self.isr) < self.min_insync:
+        if acks == -1 and self.is_under_min_insync:
             detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
         try:
@@ -139,10 +153,24 @@ class Partition:
         for group, tell in optimistic:
             if group.error is not None:
                 tell(group.error)
+        if self._commit is not None and self.flushes:
+            self._commit.written()
         self.advance()
         records = log.next_offset - self._counted_end
         self._counted_end = log.next_offset
         self._watch.appended(self, records=records, size_bytes=size_bytes)
+
+    def _flushed(self) -> None:
+        self.advance()
+        self._watch.appended(self, records=0, size_bytes=0)
+
+    @property
+    def flushes(self) -> bool:
+        """Whether answers may have to wait for a sync."""
+        return self.log is not None and self.log.config.flush_messages != FOREVER
+
+    def waits_for_flush(self, required_offset: int) -> bool:
+        return self._commit is not None and self._commit.waits(required_offset)
 
     def advance(self) -> bool:
         """Commit what every in-sync replica has; whether that moved the high watermark."""
@@ -154,6 +182,8 @@ class Partition:
             for replica in self.isr:
                 if replica != self.broker_id:
                     end = min(end, self.follower_ends.get(replica, log.high_watermark))
+        if self._commit is not None and self._commit.goal > log.recovery_point:
+            end = min(end, log.recovery_point)
         if end <= log.high_watermark:
             return False
         log.advance_high_watermark(end)

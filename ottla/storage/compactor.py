@@ -20,7 +20,7 @@ from ottla.storage.cleaning_job import (
     CleaningJob,
     Failure,
 )
-from ottla.storage.cleaning_plan import cleanable_range, dirtiest, plan_cleaning
+from ottla.storage.cleaning_plan import LogFacts, cleanable_range, dirtiest, plan_cleaning
 from ottla.storage.facts import active_producers, log_facts
 from ottla.storage.files import CorruptLog, DiskFailed
 from ottla.storage.log import Log
@@ -100,7 +100,7 @@ class Compactor:
         if not log.config.compacts or len(log.segments) == 1 or partition in self.uncleanable:
             return
         try:
-            facts = log_facts(log, checkpoint=checkpoint.get(partition))
+            facts = _facts(partition, log, checkpoint)
         except CorruptLog as error:
             self.uncleanable[partition] = str(error)
             raise
@@ -117,7 +117,7 @@ class Compactor:
         if chosen is None:
             return None
         log = chosen.log
-        facts = log_facts(log, checkpoint=chosen.checkpoint.get(chosen.partition))
+        facts = _facts(chosen.partition, log, chosen.checkpoint)
         plan = plan_cleaning(
             facts,
             cleanable_range(facts, now_ms=now_ms),
@@ -214,3 +214,9 @@ class Compactor:
             self._dirtiest = None
         if partition == self.partition:
             self._cancel(is_last=False)
+
+
+def _facts(partition: TopicPartition, log: Log, checkpoint: Offsets) -> LogFacts:
+    """Nothing is dropped for a newer record that a power cut could take: it must last first."""
+    facts = log_facts(log, checkpoint=checkpoint.get(partition))
+    return facts._replace(last_stable_offset=min(facts.last_stable_offset, log.recovery_point))

@@ -14,8 +14,9 @@ from ottla.storage.segment import Segment
 class Dropped:
     """The oldest segments of a log, closed. `run` may be called on any thread, and again."""
 
-    def __init__(self, disk: Disk, segments: Sequence[Segment]) -> None:
+    def __init__(self, disk: Disk, folder: str, segments: Sequence[Segment]) -> None:
         self._disk = disk
+        self._folder = folder
         self._segments = segments
         self._renamed: list[str] = []
         self._is_done = False
@@ -27,7 +28,7 @@ class Dropped:
         with self._running:
             if not self._is_done:
                 # What is left must last before the others go: it alone knows where the log ends.
-                self._disk.sync_folder(self._segments[0].folder)
+                self._disk.sync_folder(self._folder)
                 for segment in self._segments:
                     self._renamed.extend(set_aside(self._disk, segment))
                 self._is_done = True

@@ -106,7 +106,7 @@ class Database:
         except sqlite3.Error as error:
             self._undo(error)
             for request in requests:  # those that read, too: they have seen what is undone now
-                request.outcome = StoreUnavailable(f"{self.path}: {error}")
+                request.outcome = self._unavailable(error)
             return Changed()
         return changed
 
@@ -124,6 +124,11 @@ class Database:
         self._zxid = change.zxid
         changed.add(change.changed)
         return result
+
+    def setting(self, name: str) -> object:
+        """What SQLite says of itself."""
+        (value,) = self._execute(f"PRAGMA {name}").fetchone()
+        return value
 
     def close(self) -> None:
         self._connection.close()
@@ -226,6 +231,12 @@ class Database:
         if _code(error) == sqlite3.SQLITE_IOERR_FSYNC:
             # Nobody knows what is on the disk now, and to try again would seem to succeed.
             self._broken = error
+
+    def _unavailable(self, error: sqlite3.Error) -> StoreUnavailable:
+        """Each its own, for it is raised to its own caller."""
+        unavailable = StoreUnavailable(f"{self.path}: {error}")
+        unavailable.__cause__ = error
+        return unavailable
 
     def _number(self, sql: str, *parameters: str) -> int:
         (number,) = self._execute(sql, parameters).fetchone()

@@ -28,8 +28,11 @@ from ottla.store.port import (
 
 ROOT = Entry("/", b"", version=0, czxid=0, mzxid=0, owner=0)
 
-# As ZooKeeper: no empty name, none of dots alone, no control or private characters.
-_PATH = re.compile(r"/|(?:/(?!\.{1,2}(?:/|\Z))[^/\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]+)+")
+# As ZooKeeper: no empty name, none of one or two dots, no control or private characters, and none
+# that takes more than 16 bits.
+_PATH = re.compile(
+    r"/|(?:/(?!\.{1,2}(?:/|\Z))[^/\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\U0010ffff]+)+"
+)
 
 
 def check_path(path: str) -> None:

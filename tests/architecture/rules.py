@@ -48,6 +48,8 @@ LOADS_ON_FIRST_USE = (
     "ottla/handlers/__init__.py",
     "ottla/broker/policies.py",  # an operator's own classes, named by options
     "ottla/metrics.py",  # prometheus_client, which a broker that nobody scrapes never needs
+    "ottla/cli/on_demand.py",  # a command costs only its own imports
+    "ottla/admin/confluent.py",  # an optional dependency
 )
 INIT_WITH_CODE = ("ottla/__init__.py", "ottla/handlers/__init__.py")
 

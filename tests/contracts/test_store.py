@@ -51,12 +51,12 @@ async def test_the_root_is_there(open_session: Open) -> None:
 async def test_children_are_sorted_names(open_session: Open) -> None:
     store = await open_session()
     await store.create("/a")
-    for name in ("b", "B", "é", "a-b", "a", "\U0001f600", "10", "9"):
+    for name in ("b", "B", "é", "a-b", "a", "\uf900", "10", "9"):
         await store.create(f"/a/{name}")
     await store.create("/a/b/below")
     await store.create("/a-neighbour")
     names = await store.children("/a")
-    assert names == ["10", "9", "B", "a", "a-b", "b", "é", "\U0001f600"]
+    assert names == ["10", "9", "B", "a", "a-b", "b", "é", "\uf900"]
     assert await store.children("/a/B") == []
 
 
@@ -144,7 +144,19 @@ async def test_an_ephemeral_node_has_no_children(open_session: Open) -> None:
 @contract
 async def test_a_path_that_no_node_has_is_refused(open_session: Open) -> None:
     store = await open_session()
-    for path in ("", "a", "/a/", "//", "/a//b", "/.", "/a/../b", "/a\x00", "/\ud800"):
+    for path in (
+        "",
+        "a",
+        "/a/",
+        "//",
+        "/a//b",
+        "/.",
+        "/a/../b",
+        "/a\x00",
+        "/\ud800",
+        "/\ufffd",
+        "/\U0001f600",
+    ):
         assert await refusal(store.read(path)) is BadPath
         assert await refusal(store.children(path)) is BadPath
         assert await refusal(store.create(path, parents=True)) is BadPath

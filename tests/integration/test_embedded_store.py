@@ -108,6 +108,13 @@ def test_another_process_cannot_have_the_file(tmp_path: Path) -> None:
     held.close()
 
 
+def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    opened = Database(str(tmp_path / "m.db"))
+    assert opened.setting("synchronous") == 2  # FULL
+    assert opened.setting("journal_mode") == "wal"
+    opened.close()
+
+
 def test_garbage_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "m.db").write_bytes(b"broker.id=0\n" * 1000)
     with pytest.raises(CannotOpen, match=r"m.db: this is no metadata store"):
@@ -176,10 +183,25 @@ async def test_a_disk_that_takes_no_more_refuses_and_recovers(folder: Path) -> N
         asked = [store.write("/a", large), store.create("/b", large), store.read("/a")]
         answers = await asyncio.gather(*asked, return_exceptions=True)
     assert [type(answer) for answer in answers] == [StoreUnavailable] * 3
+    assert isinstance(answers[0], StoreUnavailable)
     assert str(answers[0]) == f"{path}: disk I/O error"
+    assert isinstance(answers[0].__cause__, sqlite3.OperationalError)
     assert await store.read("/a") == kept
     assert told == []
     assert (await store.write("/a", large)).version == 1
+    await tree.close()
+
+
+@on_loop
+async def test_a_full_disk_is_said_to_be_so_and_may_have_room_again(folder: Path) -> None:
+    tree = EmbeddedTree(str(folder / "m.db"))
+    store = EmbeddedStore(tree)
+    await tree.look(lambda opened: opened.setting("max_page_count = 1"))  # no more than it has
+    with pytest.raises(StoreUnavailable, match=r"m.db: database or disk is full"):
+        await store.multi([Create("/a", b"small"), Create("/b", bytes(100_000))])
+    await tree.look(lambda opened: opened.setting("max_page_count = 1000"))
+    assert await store.children("/") == []
+    await store.create("/b", bytes(100_000))
     await tree.close()
 
 

@@ -121,6 +121,19 @@ def test_an_accepted_change_is_what_to_write(overrides: Overrides) -> None:
     assert overrides.topic("orders")[SEGMENT_BYTES] == 4000, "only the store changes anything"
 
 
+def test_a_change_starts_from_what_the_store_has_now(overrides: Overrides) -> None:
+    overrides.set_topic("orders", {"segment.bytes": "4000"})
+    newer = {"flush.ms": "9"}
+    change = setting("retention.ms", "5")
+    assert overrides.alter_topic("orders", change, newer) == newer | {"retention.ms": "5"}
+    threads = setting("num.io.threads", "9")
+    for ask in (overrides.alter_all_brokers, overrides.alter_this_broker):
+        assert ask(threads, {"log.flush.interval.ms": "7"}) == {
+            "log.flush.interval.ms": "7",
+            "num.io.threads": "9",
+        }
+
+
 def test_a_refused_topic_change_is_an_invalid_config(overrides: Overrides) -> None:
     with pytest.raises(ConfigRefused, match=r"segment\.bytes") as caught:
         overrides.alter_topic("orders", setting("segment.bytes", "1"))

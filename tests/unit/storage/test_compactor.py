@@ -31,7 +31,7 @@ COMPACTED = LogConfig(
 
 
 def fill(log: Log, count: int, *, keys: int = 5) -> dict[bytes, bytes]:
-    """Appends; returns the last value of each key."""
+    """Appends, for good; returns the last value of each key."""
     latest: dict[bytes, bytes] = {}
     for number in range(count):
         key, value = b"key-%d" % (number % keys), b"value-%d" % number
@@ -39,6 +39,7 @@ def fill(log: Log, count: int, *, keys: int = 5) -> dict[bytes, bytes]:
         log.commit()
         latest[key] = value
     log.advance_high_watermark(log.next_offset)
+    flush(log)
     return latest
 
 
@@ -77,6 +78,21 @@ def test_only_the_last_value_of_each_key_stays_in_the_closed_segments() -> None:
     assert fill(log, 1)  # and it goes on
 
 
+def test_nothing_is_dropped_for_what_a_power_cut_may_take() -> None:
+    disk = SimulatedDisk(random.Random(0))
+    log = new_log(COMPACTED, disk)
+    fill(log, 20)
+    for number in range(20):
+        log.append(batch(b"new-%d" % number, key=b"key"), leader_epoch=0, now_ms=NOW_MS)
+        log.commit()
+    log.advance_high_watermark(log.next_offset)
+    log.roll(now_ms=NOW_MS)
+    checkpoint: dict[tuple[str, int], int] = {}
+    compact(log, disk, checkpoint)
+    assert checkpoint[ORDERS] <= 20
+    assert next(value for _, key, value in read_all(log) if key == b"key") == b"new-0"
+
+
 def test_a_log_that_was_cut_meanwhile_is_left_alone() -> None:
     disk = SimulatedDisk(random.Random(0))
     log = new_log(COMPACTED, disk)
@@ -98,7 +114,6 @@ def test_a_crash_at_any_write_of_a_compaction_loses_no_key(power_cut: bool) -> N
         log = new_log(COMPACTED, disk)
         latest = fill(log, 40)
         before = read_all(log)
-        flush(log)
         recovery_point = log.recovery_point
         disk.fail_at(len(disk.operations) + number)
         try:
@@ -141,7 +156,6 @@ def refused_swap(
     disk = disk or SimulatedDisk(random.Random(number))
     log = new_log(COMPACTED, disk)
     assert fill(log, 40) == LATEST
-    flush(log)
     compactor = Compactor(InlineCleaner(disk), map_bytes=1_000_000)
     compactor.start({ORDERS: log}, {}, now_ms=NOW_MS)
     start = disk.faults.operation_count + number

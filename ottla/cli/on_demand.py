@@ -1,0 +1,41 @@
+"""The commands by name. A command's module is loaded when it is called, or when all are listed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from typer.core import TyperGroup
+from typer.main import get_command
+
+# Each module holds a Typer of the command's name, with an underscore for the hyphen.
+MODULES = {
+    "up": "ottla.cli.up",
+    "broker": "ottla.cli.broker",
+    "topics": "ottla.cli.topics",
+    "configs": "ottla.cli.configs",
+    "offsets": "ottla.cli.offsets",
+    "log-dirs": "ottla.cli.log_dirs",
+    "produce": "ottla.cli.produce",
+    "consume": "ottla.cli.consume",
+    "log": "ottla.cli.log",
+    "debug": "ottla.cli.debug",
+    "protocol": "ottla.cli.protocol",
+}
+
+
+class CommandsOnDemand(TyperGroup):
+    """Starts with names alone, enough to suggest the nearest one for a mistyped word."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._unloaded = dict(MODULES)
+        self.commands = {name: TyperGroup(name=name) for name in MODULES}
+
+    # Typer's own types for these are private.
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if module := self._unloaded.pop(cmd_name, None):
+            found = getattr(import_module(module), cmd_name.replace("-", "_"))
+            self.commands[cmd_name] = get_command(found)
+            self.commands[cmd_name].name = cmd_name
+        return super().get_command(ctx, cmd_name)

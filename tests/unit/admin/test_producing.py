@@ -1,0 +1,70 @@
+"""Lines become records, all are counted, and a wrong line is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ottla.admin.producing import BadLine, Delivery, LineFormat, OutgoingRecord, flush, send_lines
+
+
+class SlowSender:
+    """Reports at the flush, two at a time; the values in `refused` fail."""
+
+    def __init__(self, *refused: bytes) -> None:
+        self.records: list[OutgoingRecord] = []
+        self._refused = refused
+        self._reports: list[tuple[Callable[[str | None], None], str | None]] = []
+
+    def send(self, record: OutgoingRecord, on_delivery: Callable[[str | None], None]) -> None:
+        self.records.append(record)
+        is_refused = record.value in self._refused
+        self._reports.append((on_delivery, f"refused {record.value!r}" if is_refused else None))
+
+    def flush(self, timeout_s: float) -> int:
+        for report, failure in self._reports[:2]:
+            report(failure)
+        del self._reports[:2]
+        return len(self._reports)
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "record"),
+    [
+        (LineFormat(), b"a:b\n", (None, b"a:b")),
+        (LineFormat(), b"\n", (None, b"")),
+        (LineFormat(), b"\xff\r\n", (None, b"\xff\r")),
+        (LineFormat(key_separator=b":"), b"a:b:c", (b"a", b"b:c")),
+        (LineFormat(key_separator=b"::"), b"a::\n", (b"a", b"")),
+        (LineFormat(key_separator=b":", null_marker=b"-"), b"-:-\n", (None, None)),
+        (LineFormat(null_marker=b""), b"\n", (None, None)),
+    ],
+)
+def test_a_line_is_taken_apart(
+    form: LineFormat, line: bytes, record: tuple[bytes | None, bytes | None]
+) -> None:
+    assert form.parse(line) == (*record, ())
+
+
+def test_every_record_has_the_headers() -> None:
+    assert LineFormat(headers=(("a", b"1"),)).parse(b"x").headers == (("a", b"1"),)
+
+
+def test_what_is_delivered_and_what_fails_is_counted() -> None:
+    sender, delivery, shown = SlowSender(b"b", b"d"), Delivery(), list[int]()
+    lines = [b"a\n", b"b\n", b"c\n", b"d\n", b"e\n"]
+    send_lines(lines, sender, LineFormat(), delivery, shown.append)
+    assert (delivery.sent, delivery.delivered) == (5, 0)
+    flush(sender, delivery, shown.append)
+    assert (delivery.delivered, delivery.failed) == (3, 2)
+    assert delivery.first_failure == "refused b'b'"
+    assert shown == [0, 0, 0, 0, 0, 1, 2]
+
+
+def test_a_line_without_a_key_is_named_and_those_before_it_are_sent() -> None:
+    sender, delivery = SlowSender(), Delivery()
+    form = LineFormat(key_separator=b"\t")
+    with pytest.raises(BadLine, match=r"line 2: there is no key separator '\\t' in it"):
+        send_lines([b"k\tv\n", b"v\n", b"k\tv\n"], sender, form, delivery, lambda _: None)
+    assert [record.key for record in sender.records] == [b"k"]
