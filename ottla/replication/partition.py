@@ -33,8 +33,8 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_commit", "_counted_end", "_is_queued", "_optimistic", "_tick", "_unwritten", "_watch",
-        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
+        "_commit", "_counted_end", "_hop", "_is_queued", "_optimistic", "_tick", "_unwritten",
+        "_watch", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
         "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
     )  # fmt: skip
 
@@ -70,11 +70,19 @@ class Partition:
         self._unwritten = 0
         self._counted_end = log.next_offset if log is not None else 0
         self._commit: GroupCommit | None = None
+        self._hop = hop
         if log is not None:
-            self._commit = GroupCommit(
-                log, hop, on_flushed=self._flushed, on_failed=watch.disk_failed
-            )
+            self.switch_to(log)
         self._optimistic: list[tuple[AppendGroup, Callable[[Exception], None]]] = []
+
+    def switch_to(self, log: Log) -> None:
+        """The log is another from now on: a copy in another directory, with all that it had."""
+        goal = self._commit.goal if self._commit is not None else 0
+        self.log = log
+        self._commit = GroupCommit(
+            log, self._hop, on_flushed=self._flushed, on_failed=self._watch.disk_failed
+        )
+        self._commit.need(goal)
 
     def leading_log(self, *, leader_epoch: int = -1) -> Log:
         """The log, if this broker leads; `leader_epoch` is the one that the client believes in."""
