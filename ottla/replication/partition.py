@@ -34,8 +34,8 @@ class Partition:
 
     __slots__ = (
         "_commit", "_counted_end", "_hop", "_is_queued", "_optimistic", "_tick", "_unwritten",
-        "_watch", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
-        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
+        "_watch", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr",
+        "leader", "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
     )  # fmt: skip
 
     def __init__(
