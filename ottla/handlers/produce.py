@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
-from ottla.handlers.produce_shortcut import ProduceShortcut, shortcut_for
+from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
 from ottla.protocol.apis.produce import (
@@ -49,11 +49,6 @@ def serve_produce(
     correlation_id: int,
 ) -> None:
     """Append what a frame holds; the answer follows when the tick's writes are done."""
-    shortcut = connection.shortcut
-    if type(shortcut) is ProduceShortcut and shortcut.serve(
-        connection, start, end, version, correlation_id, services.clock.now_ms()
-    ):
-        return
     frame = read_produce(connection.buffer, start, end, version=version)
     connection.client_id = frame.client_id
     call = Call(
@@ -83,7 +78,7 @@ def serve_produce(
     )
     if len(results) == 1 and not results[0].error:
         connection.shortcut = shortcut_for(
-            services.requests, connection, start, frame, results[0].partition, version
+            services, connection, start, frame, results[0].partition, version
         )
 
 

@@ -43,6 +43,13 @@ class Service(Protocol):
         """
 
 
+class Shortcut(Protocol):
+    """What a service remembers of a connection's last request, to know the next one by it."""
+
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
+        """As `Service.serve`; False if the request is another one."""
+
+
 class Connection:
     """What a door and a service share. Counts for `/debug/connections` are kept on the way."""
 
@@ -70,7 +77,7 @@ class Connection:
         self.view = memoryview(self.buffer)
         self.outgoing: deque[Piece] = deque()
         self.waiting: deque[Owed] = deque()
-        self.shortcut: object | None = None  # what the service remembers of the last request
+        self.shortcut: Shortcut | None = None
         self.is_backed_up = False  # the client does not read its answers
         self.is_closed = False
         self.on_closed: list[Callable[[], None]] = []
@@ -82,6 +89,7 @@ class Connection:
         self._max_request_bytes = max_request_bytes
         self._start = 0  # the first byte of the buffer that is not handled
         self._end = 0  # one past the last that was received
+        self._reserved = 0  # bytes, beyond the small buffer that each has
         self._is_blocked = False  # by a parked request that nothing may overtake
         self._is_handling = False
         self._sends = False
@@ -89,7 +97,10 @@ class Connection:
     @property
     def is_hungry(self) -> bool:
         """Whether the door should read: there is room, and somebody to use what comes."""
-        return not self.is_backed_up and self._end - self._start < len(self.buffer)
+        if self.is_backed_up:
+            return False
+        # A full buffer that nothing blocks holds a part of one frame: it has to grow.
+        return self._end - self._start < len(self.buffer) or not self._is_blocked
 
     def space(self) -> memoryview | None:
         """Where to put what comes next; None while there is no memory for it.
@@ -106,13 +117,28 @@ class Connection:
         return self.view[self._end :]
 
     def _grow(self) -> bool:
-        """Step by step, as bytes really come: a client may announce more than it sends."""
-        capacity = len(self.buffer)
-        wanted = min(capacity * 4, max(self._frame_bytes(), LARGE_BUFFER))
-        if wanted <= capacity or not self._memory.take(wanted - capacity):
+        """Step by step, as bytes really come: a client may announce more than it sends.
+
+        But it is reserved at once: of two that had a part, neither would get the rest.
+        """
+        capacity, frame_bytes = len(self.buffer), self._frame_bytes()
+        if frame_bytes <= capacity or not self._reserve(frame_bytes):
             return False
-        self._move_to(bytearray(wanted))
+        self._move_to(bytearray(min(capacity * 4, frame_bytes)))
         return True
+
+    def _reserve(self, size_bytes: int) -> bool:
+        """The right to a buffer of this size."""
+        more = size_bytes - SMALL_BUFFER - self._reserved
+        if more > 0:
+            if not self._memory.take(more):
+                return False
+            self._reserved += more
+        return True
+
+    def _release(self) -> None:
+        reserved, self._reserved = self._reserved, 0
+        self._memory.give(reserved)
 
     def _frame_bytes(self) -> int:
         if self._end - self._start < _SIZE.size:
@@ -129,10 +155,10 @@ class Connection:
 
     def shrink(self) -> None:
         """Give back a large buffer that nobody uses any more."""
-        if not self._end and len(self.buffer) > SMALL_BUFFER:
-            self._memory.give(len(self.buffer) - SMALL_BUFFER)
+        if not self._end and self._reserved:
             self.buffer = bytearray(SMALL_BUFFER)
             self.view = memoryview(self.buffer)
+            self._release()
 
     def received(self, count: int) -> None:
         self.bytes_in += count
@@ -142,7 +168,7 @@ class Connection:
         if filled and not self._end and len(self.buffer) < LARGE_BUFFER:
             # More was there than fitted: next time take more at once.
             larger = min(len(self.buffer) * 4, LARGE_BUFFER)
-            if self._memory.take(larger - len(self.buffer)):
+            if self._reserve(larger):
                 self.buffer = bytearray(larger)
                 self.view = memoryview(self.buffer)
 
@@ -151,8 +177,25 @@ class Connection:
         if self._is_handling:
             return  # the loop below goes on with it
         self._is_handling = True
+        serve = self._service.serve
         try:
-            self._handle()
+            while not (self._is_blocked or self.is_backed_up or self.is_closed):
+                start, left = self._start, self._end - self._start
+                if left < 4:
+                    break
+                (size,) = _SIZE.unpack_from(self.buffer, start)
+                if not 0 <= size <= self._max_request_bytes:
+                    raise _wrong_size(size, self._max_request_bytes)
+                if size + 4 > left:
+                    break
+                self._start = end = start + 4 + size
+                if not serve(self, start + 4, end):
+                    self._start = start
+                    self._is_blocked = True
+                    break
+                self.requests += 1
+            if self._start == self._end:
+                self._emptied()
         except ProtocolError as error:
             _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
             self.close()
@@ -162,26 +205,10 @@ class Connection:
         finally:
             self._is_handling = False
 
-    def _handle(self) -> None:
-        serve = self._service.serve
-        while not (self._is_blocked or self.is_backed_up or self.is_closed):
-            start, left = self._start, self._end - self._start
-            if left < 4:
-                break
-            (size,) = _SIZE.unpack_from(self.buffer, start)
-            if not 0 <= size <= self._max_request_bytes:
-                cause = f"the size {size} is not between 0 and {self._max_request_bytes}"
-                raise ProtocolError(cause, reading="frame", path="size", offset=0)
-            if size + 4 > left:
-                break
-            self._start = end = start + 4 + size
-            if not serve(self, start + 4, end):
-                self._start = start
-                self._is_blocked = True
-                break
-            self.requests += 1
-        if self._start == self._end:
-            self._start = self._end = 0
+    def _emptied(self) -> None:
+        self._start = self._end = 0
+        if self._memory.is_short:
+            self.shrink()  # others cannot even read their requests
 
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
@@ -238,12 +265,17 @@ class Connection:
                 piece.release()
         self.outgoing.clear()
         self.waiting.clear()
-        self._memory.give(len(self.buffer) - SMALL_BUFFER)
+        self._release()
         self.shortcut = None
         callbacks, self.on_closed = self.on_closed, []
         for callback in callbacks:
             callback()
         self.shut()
+
+
+def _wrong_size(size: int, most: int) -> ProtocolError:
+    cause = f"the size {size} is not between 0 and {most}"
+    return ProtocolError(cause, reading="frame", path="size", offset=0)
 
 
 def _no_door() -> None:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Protocol
 
+from ottla.network.connection import Connection
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.group_commit import GroupCommit
 from ottla.storage.config import FOREVER
@@ -18,6 +19,11 @@ from ottla.storage.log import Appended, AppendGroup, Log
 from ottla.timing.tick import Tick
 
 _logger = logging.getLogger(__name__)
+
+
+# An answer that was made before the write it depends on: what it depends on, how it is taken back,
+# and where it is. A tuple, because there is one for nearly every request.
+Unsure = tuple[AppendGroup, Callable[[Connection, int, int], None], Connection, int, int]
 
 
 class Watch(Protocol):
@@ -33,9 +39,10 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_commit", "_counted_end", "_hop", "_is_queued", "_optimistic", "_tick", "_unwritten",
-        "_watch", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr",
-        "leader", "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
+        "_commit", "_counted_end", "_hop", "_is_queued", "_tick", "_unwritten", "_watch",
+        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
+        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
+        "unsure",
     )  # fmt: skip
 
     def __init__(
@@ -73,7 +80,7 @@ class Partition:
         self._hop = hop
         if log is not None:
             self.switch_to(log)
-        self._optimistic: list[tuple[AppendGroup, Callable[[Exception], None]]] = []
+        self.unsure: list[Unsure] = []
 
     def switch_to(self, log: Log) -> None:
         """The log is another from now on: a copy in another directory, with all that it had."""
@@ -140,10 +147,6 @@ class Partition:
             self._is_queued = True
             self._tick.write(self._write)
 
-    def if_lost(self, group: AppendGroup, tell: Callable[[Exception], None]) -> None:
-        """For answers that are made before the write: `tell` if it does not succeed."""
-        self._optimistic.append((group, tell))
-
     def _write(self) -> None:
         """The end of the tick: what was queued becomes part of the log, all of it or nothing."""
         log, size_bytes = self.log, self._unwritten
@@ -157,10 +160,10 @@ class Partition:
             _logger.error("%s: %s; the records were refused", self, error.strerror or error)
         except DiskFailed as error:
             self._watch.disk_failed(error)
-        optimistic, self._optimistic = self._optimistic, []
-        for group, tell in optimistic:
+        unsure, self.unsure = self.unsure, []
+        for group, take_back, connection, place, correlation_id in unsure:
             if group.error is not None:
-                tell(group.error)
+                take_back(connection, place, correlation_id)
         if self._commit is not None and self.flushes:
             self._commit.written()
         self.advance()
