@@ -124,13 +124,17 @@ def _source(bootstrap: str, topic: str, start: Start | None, settings: Settings)
     confluent.load()  # before the cluster is asked: it is the first thing to put right
     if start is None:
         on_cluster(bootstrap, lambda cluster: partitions_of(cluster, [topic]))
-        source = ConfluentSource(settings)
+        source = ConfluentSource(settings, _warn)
         source.subscribe(topic)
     else:
         positions = on_cluster(bootstrap, lambda cluster: start.positions(cluster, topic))
-        source = ConfluentSource(settings)
+        source = ConfluentSource(settings, _warn)
         source.assign(positions)
     return source
+
+
+def _warn(trouble: str) -> None:
+    typer.echo(f"ottla: {trouble}. Trying again; Ctrl-C ends it.", err=True)
 
 
 def _print(
