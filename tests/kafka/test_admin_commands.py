@@ -242,3 +242,21 @@ def test_ctrl_c_ends_both_without_a_stack_trace(peer: KafkaPeer, topic: str) -> 
         assert consumer.wait(_PATIENCE_S) == 0
         assert consumer.stderr is not None
         assert consumer.stderr.read() == b""
+
+
+def test_a_broker_that_goes_away_is_told_and_ctrl_c_still_ends_it(
+    peer: KafkaPeer, topic: str
+) -> None:
+    done(peer, "produce", topic, stdin=b"a\n")
+    with start(peer, "consume", topic, "--from-beginning") as consumer:
+        assert consumer.stdout is not None
+        assert consumer.stdout.readline() == b"a\n"
+        peer.kill()
+        try:
+            assert consumer.stderr is not None
+            assert b"brokers are down. Trying again" in consumer.stderr.readline()
+            consumer.send_signal(signal.SIGINT)
+            assert consumer.wait(_PATIENCE_S) == 0
+            assert b"Traceback" not in consumer.stderr.read()
+        finally:
+            peer.start(topics=[topic])
