@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TYPED := ottla tests benchmarks
 QUICK := tests/unit tests/architecture
-BESIDE_KAFKA := tests/kafka
+BESIDE_KAFKA := tests/kafka tests/differential
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format soak sim bench wheel compatibility constraints clean
@@ -42,7 +42,8 @@ format: $(INSTALLED) ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 
 soak: $(INSTALLED) ## the tests with many more generated examples: takes long
-	OTTLA_TEST_PROFILE=soak $(BIN)/pytest tests --ignore=tests/packaging --ignore=$(BESIDE_KAFKA)
+	OTTLA_TEST_PROFILE=soak $(BIN)/pytest tests --ignore=tests/packaging \
+		$(addprefix --ignore=,$(BESIDE_KAFKA))
 
 bench: $(INSTALLED) ## run the benchmarks; BENCH="codec records" runs only these
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -1,4 +1,7 @@
-"""Runs the benchmarks named as arguments, or all there are: `python -m benchmarks codec`."""
+"""Runs the benchmarks named as arguments, or all there are: `python -m benchmarks codec`.
+
+What begins with a dash is for those benchmarks that have options: `broker --quick`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,13 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 
 KNOWN = (
     "records", "codec", "imports", "disk", "producers", "log", "opening", "compaction", "recovery",
+    "timers", "metrics",
+    "store",
+    "broker",
 )  # fmt: skip
 
 
@@ -16,8 +23,10 @@ def available() -> list[str]:
     return [name for name in KNOWN if importlib.util.find_spec(f"benchmarks.{name}")]
 
 
-def main(wanted: Sequence[str]) -> None:
+def main(words: Sequence[str]) -> None:
     there = available()
+    wanted = list(takewhile(lambda word: not word.startswith("-"), words))
+    sys.argv = [sys.argv[0], *words[len(wanted) :]]
     print("benchmarks:", ", ".join(name if name in there else f"({name})" for name in KNOWN))
     if len(there) < len(KNOWN):
         print("those in parentheses are not written yet")

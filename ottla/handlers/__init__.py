@@ -1,1 +1,57 @@
 """One file per API; `HANDLERS` is the one list of what a broker serves."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from inspect import iscoroutinefunction
+from typing import Any, NamedTuple
+
+from ottla.protocol.registry import API_NAMES, module_name, request_type
+from ottla.protocol.schema import Message
+
+# What a ZooKeeper-mode Kafka 3.9 serves of each API, as far as it works here.
+HANDLERS: dict[int, tuple[int, int]] = {
+    0: (0, 11),
+    1: (0, 17),
+    2: (0, 9),
+    3: (0, 12),
+    4: (0, 7),
+    5: (0, 4),
+    6: (0, 8),
+    7: (0, 3),
+    18: (0, 4),
+    19: (0, 7),
+    20: (0, 6),
+    21: (0, 2),
+    22: (0, 5),
+    23: (0, 4),
+    32: (0, 4),
+    33: (0, 2),
+    34: (0, 2),
+    35: (0, 4),
+    37: (0, 3),
+    43: (0, 2),
+    44: (0, 1),
+    60: (0, 1),
+    61: (0, 0),
+}
+
+
+class Handler(NamedTuple):
+    """The functions of one API's file, and the request they take."""
+
+    name: str
+    request: type[Message]
+    handle: Any
+    refuse: Any
+    is_async: bool
+
+
+@cache
+def handler(key: int) -> Handler:
+    """Loads the API's file the first time somebody asks for it."""
+    name = API_NAMES[key]
+    module = import_module(f"ottla.handlers.{module_name(name)}")
+    handle = getattr(module, f"handle_{module_name(name)}")
+    return Handler(name, request_type(key), handle, module.refuse, iscoroutinefunction(handle))

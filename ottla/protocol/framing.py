@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import Struct as Packing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ottla.protocol.codec import decode_at, encode_into
 from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.headers import RequestHeader, ResponseHeader
+from ottla.protocol.primitives import RecordsElsewhere
 from ottla.protocol.registry import (
     API_VERSIONS_KEY,
     request_header_version,
@@ -115,6 +116,31 @@ def encode_response(body: Message, version: int, *, correlation_id: int) -> byte
     """The whole frame of a response, size included."""
     header = ResponseHeader(correlation_id=correlation_id)
     return encode_frame(header, response_header_version(body.api_key, version), body, version)
+
+
+def encode_response_pieces(
+    body: Message, version: int, *, correlation_id: int
+) -> list[bytes | RecordsElsewhere]:
+    """As `encode_response`, but records that lie elsewhere stay pieces of their own."""
+    parts: list[Any] = [b""]
+    key = body.api_key
+    encode_into(
+        parts.append,
+        ResponseHeader(correlation_id=correlation_id),
+        response_header_version(key, version),
+    )
+    encode_into(parts.append, body, version)
+    size = sum(part.size_bytes if hasattr(part, "size_bytes") else len(part) for part in parts)
+    parts[0] = _SIZE.pack(size)
+    pieces: list[bytes | RecordsElsewhere] = []
+    joined = 0
+    for index, part in enumerate(parts):
+        if hasattr(part, "size_bytes"):
+            pieces += [b"".join(parts[joined:index]), part]
+            joined = index + 1
+    if joined < len(parts):
+        pieces.append(b"".join(parts[joined:]))
+    return pieces
 
 
 def encode_frame(header: Message, header_version: int, body: Message, version: int) -> bytes:

@@ -5,7 +5,7 @@ type checker they are plain Python types.
 """
 
 from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Protocol
 
 from ottla.protocol.varint import (
     Buffer,
@@ -68,5 +68,14 @@ Uuid = Annotated[bytes, Fixed("uuid", "16s", 16, ZERO_UUID)]
 VarInt = Annotated[int, VARINT]
 VarLong = Annotated[int, VARLONG]
 UnsignedVarInt = Annotated[int, UNSIGNED_VARINT]
+
+
+class RecordsElsewhere(Protocol):
+    """Records that need not be in memory to be sent: their writer passes them on as a piece."""
+
+    @property
+    def size_bytes(self) -> int: ...
+
+
 # A view where it was read, so that a megabyte of batches is not copied once more.
-Records = Annotated[bytes | memoryview, RECORDS]
+Records = Annotated[bytes | memoryview | RecordsElsewhere, RECORDS]

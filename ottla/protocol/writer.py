@@ -21,7 +21,15 @@ from ottla.protocol.layout import (
     null_marker,
 )
 from ottla.protocol.packings import Packings
-from ottla.protocol.primitives import LONGEST_STRING, STRING, ZERO_UUID, Fixed, Sized, Varying
+from ottla.protocol.primitives import (
+    LONGEST_STRING,
+    RECORDS,
+    STRING,
+    ZERO_UUID,
+    Fixed,
+    Sized,
+    Varying,
+)
 from ottla.protocol.schema import Struct
 from ottla.protocol.source import Source
 from ottla.protocol.varint import write_uvarint
@@ -151,6 +159,8 @@ class _Source:
     def _sized(self, kind: Sized, slot: Slot, source: str) -> None:
         # A view of what has no bytes fails here; as a piece it would fail only when all are joined.
         encoded = "s = s.encode(); n = len(s)" if kind is STRING else "n = view(s).nbytes"
+        if kind is RECORDS:
+            encoded = "n = s.size_bytes if hasattr(s, 'size_bytes') else view(s).nbytes"
         self.line(f"s = {source}")
         if slot.nullable:
             self.line("if s is None: n = -1; s = b''")

@@ -26,6 +26,7 @@ class DiskFaults:
         self.capacity_bytes = capacity_bytes
         self.broken: dict[str, None] = {}
         self.fatal_operation = 0  # counted from 1
+        self.refused_operations = range(0)
         self.operation_count = 0
         self.operations: deque[Operation] = deque(maxlen=MOST_OPERATIONS_KEPT)
         self.is_dead = False
@@ -59,6 +60,8 @@ class DiskFaults:
         self.check_alive()
         self.operation_count += 1
         self.operations.append((kind, path, *details))
+        if self.operation_count in self.refused_operations:
+            raise OSError(errno.ENFILE, "Too many open files in system", path)
         is_fatal = self.operation_count == self.fatal_operation
         if is_fatal and self._chance.random() < 0.5:
             self.die()

@@ -7,30 +7,26 @@ all that is needed of it. After an unclean one `recover` opens them all.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
+from ottla.storage.checkpoint_file import Checkpoints
 from ottla.storage.checkpoints import (
     CLEAN_SHUTDOWN,
-    CLEANED_UP_TO,
-    HIGH_WATERMARKS,
-    LOG_STARTS,
     PARTITION_METADATA,
-    RECOVERY_POINTS,
     TopicPartition,
     format_clean_shutdown,
-    format_offsets,
     format_partition_metadata,
-    parse_offsets,
     parse_partition_metadata,
 )
 from ottla.storage.config import LogConfig
+from ottla.storage.cutting import advance_start, restart, truncate
 from ottla.storage.files import CorruptLog, Disk, Lock
 from ottla.storage.flushing import close as close_log
 from ottla.storage.log import Log
-from ottla.storage.names import BadName, Fate, FolderName, parse_folder_name
+from ottla.storage.names import BadName, Fate, FolderName, Kind, parse_folder_name
 from ottla.storage.properties import (
     META_PROPERTIES,
     MetaProperties,
@@ -48,35 +44,19 @@ class DirectoryRefused(Exception):
     """The directory cannot be used by this broker. Says why, and what an operator can do."""
 
 
-@dataclass(slots=True)
-class _Checkpoints:
-    """The offsets that the directory's four files hold."""
-
-    recovery_points: dict[TopicPartition, int] = field(default_factory=dict)
-    log_starts: dict[TopicPartition, int] = field(default_factory=dict)
-    high_watermarks: dict[TopicPartition, int] = field(default_factory=dict)
-    cleaned_up_to: dict[TopicPartition, int] = field(default_factory=dict)
-
-    def files(self) -> dict[str, dict[TopicPartition, int]]:
-        return {
-            RECOVERY_POINTS: self.recovery_points,
-            LOG_STARTS: self.log_starts,
-            HIGH_WATERMARKS: self.high_watermarks,
-            CLEANED_UP_TO: self.cleaned_up_to,
-        }
-
-
 class LogDirectory:
     """The partitions that one disk holds. `open` takes its lock, `close` gives it back."""
 
     def __init__(self, disk: Disk, path: str, lock: Lock, config_of: ConfigOf) -> None:
         self.path = path
         self.disk = disk
-        self.checkpoints = _Checkpoints()
+        self.checkpoints = Checkpoints(disk, path)
         self.folders: dict[TopicPartition, FolderName] = {}
         self.future_folders: dict[TopicPartition, FolderName] = {}
         self.deleted_folders: list[str] = []
         self.was_clean = False
+        # Told of each partition whose log is not any more what it was: the compactor listens.
+        self.on_cut: Callable[[TopicPartition], None] = lambda partition: None
         self._lock = lock
         self._config_of = config_of
         self._logs: dict[TopicPartition, Log] = {}
@@ -102,7 +82,7 @@ class LogDirectory:
         with ExitStack() as undo:
             undo.callback(lock.release)
             directory._identify(broker_id, cluster_id, now_ms)
-            directory._load_checkpoints()
+            directory.checkpoints.load()
             directory._list_folders()
             marker = f"{path}/{CLEAN_SHUTDOWN}"
             directory.was_clean = disk.status(marker) is not None or not directory.folders
@@ -130,17 +110,6 @@ class LogDirectory:
         wanted = replace(meta, node_id=broker_id, cluster_id=cluster_id or meta.cluster_id)
         if wanted != meta:
             self.disk.replace(path, format_meta_properties(wanted, now_ms=now_ms))
-
-    def _load_checkpoints(self) -> None:
-        for name, offsets in self.checkpoints.files().items():
-            path = f"{self.path}/{name}"
-            if self.disk.status(path) is None:
-                continue
-            try:
-                offsets.update(parse_offsets(self.disk.read(path), path))
-            except CorruptLog as error:
-                # Without them more is checked or cleaned again than needed; nothing is lost.
-                _logger.warning("%s; the checkpoint is ignored", error)
 
     def _list_folders(self) -> None:
         for name in self.disk.names(self.path):
@@ -173,6 +142,11 @@ class LogDirectory:
                 self._logs[partition] = log
 
         return [] if self.was_clean else [partial(recover, each) for each in self.folders]
+
+    @property
+    def logs(self) -> Mapping[TopicPartition, Log]:
+        """Those that are open."""
+        return self._logs
 
     def log(self, partition: TopicPartition, *, now_ms: int) -> Log:
         """The partition's log, opened if this is the first time. KeyError if it is not here."""
@@ -216,6 +190,7 @@ class LogDirectory:
     def create(self, partition: TopicPartition, *, topic_id: bytes | None, now_ms: int) -> Log:
         """A new, empty log; `topic_id` goes into `partition.metadata`."""
         assert partition not in self.folders, f"{partition} is in {self.path} already"
+        self.checkpoints.forget_for_good(partition)
         folder = FolderName(*partition)
         self.folders[partition] = folder
         log = open_log(
@@ -231,11 +206,48 @@ class LogDirectory:
         self._logs[partition] = log
         return log
 
+    def truncate(self, partition: TopicPartition, offset: int, *, now_ms: int) -> bool:
+        """The log ends at `offset`, or where the batch it lies in began; False if it did before.
+
+        The checkpoints are lowered first: if they cannot be, nothing has happened. They must not
+        vouch for what is gone once other records stand there.
+        """
+        log = self.log(partition, now_ms=now_ms)
+        if offset >= log.next_offset:
+            return False
+        base_offset = log.segments[log.segment_number(offset)].base_offset
+        self._lower(partition, min(offset, base_offset))
+        return truncate(log, offset, now_ms=now_ms)
+
+    def restart(self, partition: TopicPartition, offset: int, *, now_ms: int) -> None:
+        """Forget all of the log; it goes on, empty, at `offset`. Checkpoints as in `truncate`."""
+        log = self.log(partition, now_ms=now_ms)
+        self._lower(partition, offset)
+        restart(log, offset, now_ms=now_ms)
+
+    def advance_start(self, partition: TopicPartition, offset: int, *, now_ms: int) -> None:
+        """Records before `offset` count as deleted; that lasts from the next checkpoint on."""
+        advance_start(self.log(partition, now_ms=now_ms), offset)
+        self.on_cut(partition)
+
+    def _lower(self, partition: TopicPartition, offset: int) -> None:
+        self.checkpoints.lower(partition, offset)
+        self.on_cut(partition)
+
     def topic_id(self, partition: TopicPartition) -> bytes | None:
         path = f"{self.path}/{self.folders[partition]}/{PARTITION_METADATA}"
         if self.disk.status(path) is None:
             return None
         return parse_partition_metadata(self.disk.read(path), path)
+
+    def size_bytes(self, partition: TopicPartition) -> int:
+        """Of all its segments, without opening the log."""
+        if partition in self._logs:
+            return self._logs[partition].size_bytes
+        folder = f"{self.path}/{self.folders[partition]}"
+        logs = [name for name in self.disk.names(folder) if name.endswith(Kind.LOG.value)]
+        found = [self.disk.status(f"{folder}/{name}") for name in logs]
+        return sum(status.size_bytes for status in found if status is not None)
 
     def delete(self, partition: TopicPartition, *, tag: str) -> str:
         """Take the partition away at once; its renamed folder is removed by the caller, later."""
@@ -246,8 +258,8 @@ class LogDirectory:
         renamed = str(FolderName(*partition, Fate.DELETE, tag))
         self.disk.rename(f"{self.path}/{self.folders.pop(partition)}", f"{self.path}/{renamed}")
         self.disk.sync_folder(self.path)
-        for offsets in self.checkpoints.files().values():
-            offsets.pop(partition, None)
+        self.checkpoints.forget(partition)
+        self.on_cut(partition)
         self.deleted_folders.append(renamed)
         return renamed
 
@@ -257,22 +269,38 @@ class LogDirectory:
         self._logs.pop(partition, None)
         self.disk.rename(f"{self.path}/{self.folders.pop(partition)}", f"{self.path}/{stray}")
         self.disk.sync_folder(self.path)
+        self.checkpoints.forget(partition)
 
     def remove_deleted(self, names: Iterable[str]) -> None:
         for name in list(names):
             self.disk.remove_folder(f"{self.path}/{name}")
             self.deleted_folders.remove(name)
 
-    def create_future(self, partition: TopicPartition, *, tag: str, now_ms: int) -> Log:
+    def create_future(
+        self, partition: TopicPartition, *, topic_id: bytes | None, tag: str, now_ms: int
+    ) -> Log:
         """A copy in the making, in a folder of its own until `adopt`."""
         folder = FolderName(*partition, Fate.FUTURE, tag)
-        self.future_folders[partition] = folder
         path = f"{self.path}/{folder}"
         config = self._config_of(folder.topic)
-        return open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
+        log = open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
+        self.future_folders[partition] = folder
+        if topic_id is not None:
+            data = format_partition_metadata(topic_id)
+            self.disk.replace(f"{log.folder}/{PARTITION_METADATA}", data)
+        return log
+
+    def discard_future(self, partition: TopicPartition, *, tag: str) -> None:
+        """The copy is not to be; its renamed folder is removed later."""
+        renamed = str(FolderName(*partition, Fate.DELETE, tag))
+        folder = self.future_folders.pop(partition)
+        self.disk.rename(f"{self.path}/{folder}", f"{self.path}/{renamed}")
+        self.disk.sync_folder(self.path)
+        self.deleted_folders.append(renamed)
 
     def adopt(self, partition: TopicPartition, future: Log) -> None:
         """The copy is complete: from now on it is the partition's log."""
+        self.checkpoints.forget_for_good(partition)
         folder = FolderName(*partition)
         self.disk.rename(
             f"{self.path}/{self.future_folders.pop(partition)}", f"{self.path}/{folder}"
@@ -283,16 +311,10 @@ class LogDirectory:
         self._logs[partition] = future
 
     def save_checkpoints(self) -> None:
-        """What is known now of every open log; what is not open has not changed."""
-        for partition, log in self._logs.items():
-            self.checkpoints.recovery_points[partition] = log.recovery_point
-            self.checkpoints.high_watermarks[partition] = log.high_watermark
-            if log.log_start_offset > log.segments[0].base_offset:
-                self.checkpoints.log_starts[partition] = log.log_start_offset
-            else:
-                self.checkpoints.log_starts.pop(partition, None)
-        for name, offsets in self.checkpoints.files().items():
-            self.disk.replace(f"{self.path}/{name}", format_offsets(offsets))
+        """What is known now of every open log, at once: for those who may wait."""
+        self.checkpoints.note_flushed(self._logs)
+        self.checkpoints.note_high_watermarks(self._logs)
+        self.checkpoints.save()
 
     def close(self, background: Background, *, broker_epoch: int = -1) -> None:
         """A clean end: all logs last, the checkpoints say so, and the marker says that they do."""

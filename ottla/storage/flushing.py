@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from ottla.storage.cutting import finish_drops
 from ottla.storage.files import Disk, File
 from ottla.storage.leftovers import INDEX_KINDS, list_files
 from ottla.storage.log import Log
@@ -42,23 +43,26 @@ class Flush(NamedTuple):
         self.disk.sync_folder(self.folder)
 
 
-def begin_flush(log: Log) -> Flush | None:
+def begin_flush(log: Log, *, only_closed: bool = False) -> Flush | None:
     """What must be synced now; None if everything lasts already.
 
-    The active segment's indexes are left out: after a crash they are made anew in any case.
+    The active segment's indexes are left out: after a crash they are made anew in any case. With
+    `only_closed` so is the segment itself.
     """
     log.commit()
-    if log.recovery_point >= log.next_offset:
+    up_to = log.active.base_offset if only_closed else log.next_offset
+    if log.recovery_point >= up_to:
         return None
     segments = _segments_to_flush(log)
-    files = [segment.log for segment in segments]
+    closed = segments[:-1]
+    files = [segment.log for segment in (closed if only_closed else segments)]
     for file in files:
         file.pin()
-    return _flush(log, files, _index_paths(segments[:-1]))
+    return _flush(log, files, _index_paths(closed), up_to)
 
 
-def _flush(log: Log, files: list[File], index_paths: list[str]) -> Flush:
-    return Flush(log.disk, log.folder, files, index_paths, log.next_offset, log.cuts)
+def _flush(log: Log, files: list[File], index_paths: list[str], up_to: int) -> Flush:
+    return Flush(log.disk, log.folder, files, index_paths, up_to, log.cuts)
 
 
 def _segments_to_flush(log: Log) -> list[Segment]:
@@ -90,6 +94,7 @@ def flush(log: Log) -> None:
 def close(log: Log) -> None:
     """A clean end: everything lasts, and the next start need not look at any batch."""
     log.commit()
+    finish_drops(log)
     log.active.seal()
     log.save_snapshot()
     for segment in log.segments:
@@ -97,7 +102,7 @@ def close(log: Log) -> None:
     snapshot = f"{log.folder}/{log.next_offset:020d}{Kind.PRODUCERS.value}"
     index_paths = [snapshot, *_index_paths(_segments_to_flush(log))]
     flush(log)
-    _flush(log, [], index_paths).run()
+    _flush(log, [], index_paths, log.next_offset).run()
     for segment in log.segments:
         segment.close()
 

@@ -17,6 +17,7 @@ from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.checkpoints import format_leader_epochs
 from ottla.storage.config import LogConfig
+from ottla.storage.dropped import Dropped
 from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import Disk, DiskFailed, File
 from ottla.storage.incoming import Incoming, take, take_as_it_is, takes_batches_as_they_are
@@ -27,6 +28,7 @@ from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.transactions import AbortedTransaction, aborted_in
 
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
+_WRITE_BACK_BYTES = 64 * 1024 * 1024
 EPOCHS_FILE = "leader-epoch-checkpoint"
 _new_tuple = tuple.__new__  # a NamedTuple's own constructor costs as much as a checksum
 
@@ -68,6 +70,28 @@ class Slice(NamedTuple):
     def read(self) -> bytes:
         return self.file.read(self.position, self.length)
 
+    def is_cached(self) -> bool:
+        """Whether sending it would not wait for the disk; quick enough for the loop."""
+        return self.file.is_cached(self.position, self.length)
+
+    def read_ahead(self) -> None:
+        """Wait until it is in memory: for a file thread, before it is sent."""
+        self.file.read_ahead(self.position, self.length)
+
+
+class WriteBack(NamedTuple):
+    """Appended bytes that the disk had better begin with. `run` may be called on any thread."""
+
+    file: File
+    position: int
+    length: int
+
+    def run(self) -> None:
+        try:
+            self.file.start_write_back(self.position, self.length)
+        finally:
+            self.file.unpin()
+
 
 class Log:
     """One partition's batches, from `log_start_offset` up to `next_offset`."""
@@ -97,6 +121,7 @@ class Log:
         self.high_watermark = log_start_offset
         self.flushed_ms = 0
         self.cuts = 0  # how often records were taken from the log, at either end
+        self.unfinished: list[Dropped] = []  # what file threads are still doing with its files
         self.producers = producers
         self.epochs = epochs
         self._saved_epochs = epochs.entries
@@ -112,6 +137,12 @@ class Log:
     def size_bytes(self) -> int:
         queued = self._group.size_bytes if self._group else 0
         return sum(segment.size_bytes for segment in self.segments) + queued
+
+    def configure(self, config: LogConfig) -> None:
+        """From now on; segments that are closed stay as they are."""
+        self.config = config
+        self._plain = takes_batches_as_they_are(config)
+        self.active.configure(config)
 
     def append(self, view: memoryview, *, leader_epoch: int, now_ms: int) -> Appended:
         """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
@@ -326,6 +357,16 @@ class Log:
         segment.jitter_ms = self._jitter(self.config.segment_jitter_ms)
         self.segments.append(segment)
         return segment
+
+    def write_back_due(self) -> WriteBack | None:
+        """What was appended since the last time, once it is 64 MB; who asks must `run` it."""
+        active = self.active
+        start = active.written_back_bytes
+        if active.size_bytes - start < _WRITE_BACK_BYTES:
+            return None
+        active.written_back_bytes = active.size_bytes
+        active.log.pin()
+        return WriteBack(active.log, start, active.size_bytes - start)
 
     def move_to(self, folder: str) -> None:
         """The folder was renamed; open files have followed."""

@@ -7,10 +7,11 @@ that are not known are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from ottla.config.properties import parse_properties as parse_text
 from ottla.protocol.readable import uuid_text
 from ottla.storage.checkpoints import parse_uuid
 from ottla.storage.files import CorruptLog
@@ -19,11 +20,7 @@ META_PROPERTIES = "meta.properties"
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"} | {c: "\\" + c for c in "\\#!=:"}
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_PAIR = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
-_ESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|.?)", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,10}")
 
 
@@ -73,16 +70,11 @@ def format_meta_properties(meta: MetaProperties, *, now_ms: int) -> bytes:
 def parse_properties(data: bytes, path: str) -> dict[str, str]:
     """Any file in Java's format; of a key that comes twice the last value counts."""
     try:
-        text = data.decode()
+        return parse_text(data.decode())
     except UnicodeDecodeError as error:
         raise CorruptLog(path, error.start, "not UTF-8") from error
-    properties = {}
-    for line in _logical_lines(text):
-        match = _PAIR.fullmatch(line)
-        assert match is not None  # a key and a value, both of which may be empty
-        key, value = (_unescape(part, path) for part in match.groups())
-        properties[key] = value
-    return properties
+    except ValueError as error:
+        raise CorruptLog(path, 0, str(error)) from error
 
 
 def format_properties(properties: Mapping[str, str], *, now_ms: int) -> bytes:
@@ -92,43 +84,6 @@ def format_properties(properties: Mapping[str, str], *, now_ms: int) -> bytes:
         blank = "\\" if value.startswith(" ") else ""
         lines.append(f"{_escape(key).replace(' ', chr(92) + ' ')}={blank}{_escape(value)}")
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without comments and blank ones; a backslash at the end joins the next line."""
-    begun: str | None = None
-    for natural in _LINE_END.split(text):
-        line = natural.lstrip(" \t\f")
-        if not begun and (not line or line[0] in "#!"):
-            begun = None
-            continue
-        line = (begun or "") + line
-        begun = None
-        if (len(line) - len(line.rstrip("\\"))) % 2:
-            begun = line[:-1]
-        else:
-            yield line
-    if begun is not None:
-        yield begun
-
-
-def _unescape(text: str, path: str) -> str:
-    def replace(match: re.Match[str]) -> str:
-        escaped = match[1]
-        if len(escaped) == 5:
-            return chr(int(escaped[1:], 16))
-        if escaped in ("", "u"):
-            raise CorruptLog(path, 0, f"a broken escape: {text[:40]!r}")
-        return _LETTERS.get(escaped, escaped)
-
-    if "\\" not in text:
-        return text
-    # Java's characters are UTF-16 units: two escapes may make one of ours.
-    units = _ESCAPED.sub(replace, text).encode("utf-16", "surrogatepass")
-    try:
-        return units.decode("utf-16")
-    except UnicodeDecodeError as error:
-        raise CorruptLog(path, 0, "half a surrogate pair") from error
 
 
 def _escape(text: str) -> str:

@@ -25,16 +25,18 @@ class Removals:
     def next_due_ms(self) -> int | None:
         return self._waiting[0][0] if self._waiting else None
 
-    def run(self, *, now_ms: int) -> int:
-        """Remove what is due; says how many. What cannot be removed now stays for the next time."""
-        removed = 0
-        while self._waiting and self._waiting[0][0] <= now_ms:
-            _, path = self._waiting[0]
+    def take_due(self, *, now_ms: int, most: int) -> list[str]:
+        """For `remove`. If that fails they must be added again."""
+        due: list[str] = []
+        while self._waiting and self._waiting[0][0] <= now_ms and len(due) < most:
+            due.append(heappop(self._waiting)[1])
+        return due
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """On any thread. What is gone already is no error."""
+        for path in paths:
             status = self._disk.status(path)
             if status is not None and status.is_folder:
                 self._disk.remove_folder(path)
             elif status is not None:
                 self._disk.remove(path)
-            heappop(self._waiting)
-            removed += 1
-        return removed

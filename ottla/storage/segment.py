@@ -49,6 +49,7 @@ class Segment:
         self.folder = folder
         self.config = config
         self.size_bytes = 0
+        self.written_back_bytes = 0  # what the disk was told to begin with
         self.created_ms = 0
         self.max_timestamp = _NO_TIMESTAMP
         self.offset_of_max_timestamp = base_offset
@@ -189,6 +190,11 @@ class Segment:
         if timestamp >= 0:
             self.may_be_old_from = timestamp + self.config.roll_ms - self.jitter_ms
 
+    def configure(self, config: LogConfig) -> None:
+        self.config = config
+        if self.first_timestamp is not None:
+            self._note_first(self.first_timestamp)
+
     def is_old(self, timestamp: int, *, now_ms: int) -> bool:
         """Whether `segment.ms` is over, by what is to be appended or else by the clock."""
         if self.first_timestamp is None:
@@ -283,6 +289,7 @@ class Segment:
             self.log.truncate(place.position)
             self.log.sync()
             self.size_bytes = place.position
+            self.written_back_bytes = min(self.written_back_bytes, self.size_bytes)
             offset = min(offset, place.base_offset)
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Wall time, for timestamps. What waits asks the Timer, whose time never jumps."""
+
+    def now_ms(self) -> int: ...
 
 
 class SystemClock:

@@ -33,7 +33,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "datetime.datetime.utcnow": (),
     "datetime.datetime.today": (),
     "datetime.date.today": (),
-    "random": (),
+    "random": ("ottla/broker/machine.py",),
     "secrets": (),
     "uuid.uuid1": (),
     "uuid.uuid4": (),
@@ -46,6 +46,8 @@ CATCHES_ALL = ("ottla/handlers/dispatch.py", "ottla/network/connection.py")
 LOADS_ON_FIRST_USE = (
     "ottla/protocol/registry.py",
     "ottla/handlers/__init__.py",
+    "ottla/broker/policies.py",  # an operator's own classes, named by options
+    "ottla/metrics.py",  # prometheus_client, which a broker that nobody scrapes never needs
     "ottla/cli/on_demand.py",  # a command costs only its own imports
     "ottla/admin/confluent.py",  # an optional dependency
 )

@@ -28,8 +28,8 @@ def test_the_worker_compacts_while_the_log_grows(tmp_path: Path) -> None:
     worker = CleaningWorker()
     try:
         checkpoint: dict[tuple[str, int], int] = {}
-        compactor = Compactor(worker, checkpoint, map_bytes=1_000_000)
-        assert compactor.start({ORDERS: log}, now_ms=NOW_MS) == ORDERS
+        compactor = Compactor(worker, map_bytes=1_000_000)
+        assert compactor.start({ORDERS: log}, checkpoint, now_ms=NOW_MS) == ORDERS
         latest = fill(log, 500, keys=50)
         while compactor.is_busy:
             select.select([worker], [], [], 30)

@@ -106,7 +106,8 @@ def fetch(
     answer = peer.ask(request, 11, FetchResponse).responses[0].partitions[0]
     assert answer.error_code == ErrorCode.NONE
     aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
-    return Fetched(bytes(answer.records or b""), aborted)
+    assert isinstance(answer.records, memoryview)
+    return Fetched(bytes(answer.records), aborted)
 
 
 def offset_at(

@@ -18,7 +18,7 @@ from ottla.storage.compactor import Compactor
 from ottla.storage.config import LogConfig, TimestampPolicy
 from ottla.storage.cutting import drop_oldest, truncate
 from ottla.storage.disk import RealDisk
-from ottla.storage.flushing import close
+from ottla.storage.flushing import close, flush
 from ottla.storage.log import Log
 from ottla.storage.recovery import Found, open_log
 from ottla.storage.transactions import AbortedTransaction
@@ -249,10 +249,11 @@ def _compacted(partition: Partition) -> None:
             kind = ControlType.ABORT if is_aborted else ControlType.COMMIT
             partition.end_transaction(kind, 900_006)
     log.advance_high_watermark(log.next_offset)
+    flush(log)
     dirty_from = log.active.base_offset
     cleaned_up_to: dict[tuple[str, int], int] = {}
-    compactor = Compactor(InlineCleaner(RealDisk()), cleaned_up_to, map_bytes=1_000_000)
-    assert compactor.start({(partition.topic, 0): log}, now_ms=partition.now_ms)
+    compactor = Compactor(InlineCleaner(RealDisk()), map_bytes=1_000_000)
+    assert compactor.start({(partition.topic, 0): log}, cleaned_up_to, now_ms=partition.now_ms)
     for path in compactor.poll():
         Path(path).unlink()
     assert cleaned_up_to == {(partition.topic, 0): dirty_from}

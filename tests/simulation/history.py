@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
 
-from ottla.protocol.records.record import Record
-from ottla.protocol.records.record_set import Batch, read_batches
+from ottla.protocol.records.record_set import read_batches
 from ottla.storage.log import Log
-
-
-class Entry(NamedTuple):
-    """A batch as it was written: its offsets and all its bytes."""
-
-    first: int
-    last: int
-    data: bytes
-
-    def batch(self) -> Batch:
-        return _parse(self.data)
-
-    def records(self) -> list[Record]:
-        return _parse_records(self.data)
-
-
-# The same batches are looked at again and again.
-@lru_cache(maxsize=10_000)
-def _parse(data: bytes) -> Batch:
-    return next(iter(read_batches(data)))
-
-
-@lru_cache(maxsize=10_000)
-def _parse_records(data: bytes) -> list[Record]:
-    return _parse(data).records()
+from tests.simulation.entry import Entry
 
 
 @dataclass
@@ -44,7 +18,11 @@ class History:
     """
 
     entries: list[Entry] = field(default_factory=list)
-    past: list[Entry] = field(default_factory=list)  # what retention has deleted
+    # All as they were appended, by their first offsets, also those that retention has deleted and
+    # those of which compaction has left less.
+    appended: dict[int, Entry] = field(default_factory=dict)
+    cleaned: list[Entry] = field(default_factory=list)  # what a compaction is about to put here
+    cleaned_below: int = 0  # and up to where
     origin: int = 0
     start: int = 0
     latest_start: int = 0  # a crash may set `start` back to where it was last saved
@@ -52,19 +30,32 @@ class History:
 
     @property
     def end(self) -> int:
-        return self.entries[-1].last + 1 if self.entries else self.origin
+        return max(self.entries[-1].last + 1 if self.entries else 0, self.origin)
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.entries.append(entry)
+            self.appended.setdefault(entry.first, entry)
+
+    def everything(self) -> list[Entry]:
+        """What the log has ever held, and still counts, in order."""
+        return [entry for _, entry in sorted(self.appended.items())]
+
+    def forget_from(self, offset: int) -> None:
+        self.appended = {f: entry for f, entry in self.appended.items() if entry.last < offset}
 
     def cut(self, offset: int) -> None:
         """The log was truncated; a batch that the offset lies in went with what follows."""
         if cut := [entry.first for entry in self.entries if entry.last >= offset]:
             offset = min(offset, cut[0])
         self.entries = [entry for entry in self.entries if entry.last < offset]
+        self.forget_from(offset)
         self.origin = offset
         self.start = min(self.start, offset)
         self.durable_end = min(self.durable_end, offset)
 
     def start_over(self, offset: int) -> None:
-        self.entries, self.past = [], []
+        self.entries, self.appended = [], {}
         self.origin = self.start = self.latest_start = self.durable_end = offset
 
     def advance_start(self, offset: int) -> None:
@@ -85,40 +76,3 @@ def batches_on_disk(log: Log) -> list[Entry]:
             read += batch.size_bytes
         assert read == len(data), f"{segment.path('.log')} ends inside a batch"
     return found
-
-
-def reconcile(history: History, log: Log, *, must_reach: int) -> None:
-    """Check that the log holds a part of the history and nothing else; then that is the history.
-
-    Everything from the log's start up to `must_reach` must have survived, byte by byte.
-    """
-    found = batches_on_disk(log)
-    needed = [e for e in history.entries if e.last >= history.start and e.first < must_reach]
-    if found:
-        firsts = [entry.first for entry in history.entries]
-        assert found[0].first in firsts, "the log begins with a batch that nobody appended"
-        at = firsts.index(found[0].first)
-        expected = history.entries[at : at + len(found)]
-        assert found == expected, describe(found, expected)
-        assert not needed or found[0].first <= needed[0].first
-        assert log.next_offset == found[-1].last + 1
-        history.past += history.entries[:at]
-    else:
-        history.past += [entry for entry in history.entries if entry.last < log.next_offset]
-    survived = {entry.first for entry in found}
-    lost = [entry.first for entry in needed if entry.first not in survived]
-    assert not lost, f"the batches at {lost} should have survived"
-    assert log.log_start_offset <= max(history.latest_start, log.segments[0].base_offset)
-    assert log.next_offset >= min(must_reach, history.end)
-    history.entries = found
-    history.origin = log.next_offset
-    history.start = log.log_start_offset
-    history.durable_end = min(history.durable_end, log.next_offset)
-
-
-def describe(found: list[Entry], expected: list[Entry]) -> str:
-    """The first place where they differ, in offsets."""
-    for number, (left, right) in enumerate(zip(found, expected, strict=False)):
-        if left != right:
-            return f"batch {number}: {left[:2]} is there, {right[:2]} was appended"
-    return f"{len(found)} batches are there, {len(expected)} were appended"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ottla.protocol.records.control import ControlType, read_control_type
-from tests.simulation.history import Entry
+from tests.simulation.entry import Entry
 
 
 @dataclass

@@ -15,7 +15,7 @@ from ottla.storage.flushing import close, flush
 from ottla.storage.log import Log
 from ottla.storage.recovery import Found, open_log
 from tests.simulation.agreement import check_agreement
-from tests.simulation.history import Entry
+from tests.simulation.entry import Entry
 from tests.simulation.seeds import given_seeds, repetitions
 from tests.simulation.world import World
 from tests.unit.storage.logs import FOLDER, append, new_log

@@ -8,17 +8,26 @@ from contextlib import suppress
 
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import ControlType, build_end_transaction
+from ottla.protocol.records.record_set import read_batches
+from ottla.simulation.cleaner import InlineCleaner
 from ottla.simulation.disk import SimulatedDisk
 from ottla.simulation.disk_faults import Crashed
+from ottla.storage.checkpoints import TopicPartition
+from ottla.storage.compactor import Compactor
 from ottla.storage.config import LogConfig
-from ottla.storage.cutting import advance_start, drop_oldest, restart, truncate
+from ottla.storage.cutting import advance_start, drop_oldest, note_dropped, restart, truncate
+from ottla.storage.dropped import Dropped
 from ottla.storage.flushing import Flush, begin_flush, close, end_flush
+from ottla.storage.housekeeping import begin_retention
 from ottla.storage.log import Log
 from ottla.storage.recovery import Found, open_log
 from tests.simulation.batches import any_batch, replicated
-from tests.simulation.history import Entry, History, reconcile
+from tests.simulation.entry import Entry
+from tests.simulation.history import History, batches_on_disk
+from tests.simulation.reconciling import check_compacted, reconcile
 from tests.unit.storage.logs import FOLDER, NOW_MS
 
+ORDERS = ("orders", 0)
 IDEMPOTENT = (1, 2, 3)
 TRANSACTIONAL = (11, 12, 13)
 CODECS = (Codec.NONE, Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD)
@@ -27,15 +36,25 @@ CODECS = (Codec.NONE, Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZST
 class World:
     """Each method is something that happens to a partition; the history is kept beside it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, compacts: bool | None = None) -> None:
         self.chance = random.Random(seed)
         self.disk = SimulatedDisk(self.chance, garbage=self.chance.random() < 0.5)
         self.disk.make_folder("/data")
         self.disk.sync_folder("/")
+        chosen = random.Random(seed).random() < 0.5 if compacts is None else compacts
         self.config = LogConfig(
             segment_bytes=self.chance.choice((300, 700, 2000, 100_000)),
             index_interval_bytes=self.chance.choice((1, 100, 400)),
+            retention_ms=random.Random(-seed).choice((500, 2000, 1_000_000)),
+            retention_bytes=random.Random(seed).choice((-1, -1, 3000)),
+            compacts=chosen,
+            min_cleanable_dirty_ratio=0.01,
+            delete_retention_ms=200,
         )
+        self.compactor: Compactor | None = None
+        self.cleaning_below = 0
+        self.cleaned_up_to: dict[TopicPartition, int] = {}
+        self.dropping: Dropped | None = None
         self.history = History()
         self.possible: list[Entry] = []  # handed to the disk, with no answer yet
         self.erasing = False  # all of it is being forgotten
@@ -73,6 +92,7 @@ class World:
             producer_id=producer_id,
             base_sequence=-1 if producer_id < 0 else state.last_sequence + 1 if state else 0,
             is_transactional=producer_id in TRANSACTIONAL,
+            keyed=self.config.compacts,
         )
         appended = self.log.append(view, leader_epoch=self.leader_epoch, now_ms=self.now_ms)
         self.possible.append(Entry(appended.first_offset, appended.last_offset, bytes(view)))
@@ -107,6 +127,7 @@ class World:
             offset=self.log.next_offset,
             leader_epoch=self.leader_epoch,
             timestamp=self._tick(),
+            keyed=self.config.compacts,
         )
         header = entries[-1].batch().header
         assert header is not None
@@ -125,7 +146,7 @@ class World:
             self.log.commit()
         written = [entry for entry in self.possible if entry.first < self.log.next_offset]
         assert written == self.possible[: len(written)]
-        self.history.entries += written
+        self.history.add(written)
         self.possible = []
         assert self.log.next_offset == self.history.end
 
@@ -165,11 +186,18 @@ class World:
             self.flushing = (self.flushing[0], min(self.flushing[1], self.history.end))
         # Until it is done, the disk may hold more than what is to stay.
         self.possible = before[len(self.history.entries) :]
+        base_offset = self.log.segments[self.log.segment_number(offset)].base_offset
+        self._lower_checkpoint(base_offset)
         truncate(self.log, offset, now_ms=self.now_ms)
         self.possible = []
         assert self.log.recovery_point <= self.history.durable_end
-        self.save_checkpoint()  # as every directory must, before anything is appended
         self.new_leader()
+
+    def _lower_checkpoint(self, offset: int) -> None:
+        """As every directory does before a cut."""
+        self.checkpoint = (min(self.checkpoint[0], offset), min(self.checkpoint[1], offset))
+        for partition, cleaned in list(self.cleaned_up_to.items()):
+            self.cleaned_up_to[partition] = min(cleaned, offset)
 
     def restart(self) -> None:
         offset = self.history.end + self.chance.randint(0, 100)
@@ -178,6 +206,7 @@ class World:
     def _restart(self, offset: int, restart_log: Callable[[], object]) -> None:
         """Half done, anything may be left of the log: whoever asked for it will ask again."""
         self.erasing = True
+        self._lower_checkpoint(offset)
         self.possible, self.history.entries = self.history.entries, []
         self.history.origin = self.history.start = self.checkpoint[1]
         restart_log()
@@ -185,7 +214,6 @@ class World:
         self.history.start_over(offset)
         if self.flushing is not None:
             self.flushing = (self.flushing[0], 0)
-        self.save_checkpoint()
 
     def drop_oldest(self) -> None:
         count = self.chance.randint(1, len(self.log.segments))
@@ -194,6 +222,69 @@ class World:
         renamed = drop_oldest(self.log, count, now_ms=self.now_ms)
         for path in renamed if self.chance.random() < 0.5 else ():
             self.disk.remove(path)
+
+    def retain(self) -> None:
+        """What retention drops leaves the log at once, and the disk when a file thread gets to it.
+
+        It is dropped for good as far as the high watermark goes.
+        """
+        self.finish_drop()
+        self.log.advance_high_watermark(self.chance.randint(self.history.start, self.history.end))
+        self.dropping = begin_retention(self.log, now_ms=self.now_ms)
+        if self.dropping is not None:
+            self.history.advance_start(self.log.log_start_offset)
+            assert self.log.log_start_offset <= self.log.high_watermark
+
+    def finish_drop(self) -> None:
+        if self.dropping is not None:
+            dropping, self.dropping = self.dropping, None
+            dropping.run()
+            note_dropped(self.log, dropping)
+
+    def retain_and_finish(self) -> None:
+        self.retain()
+        self.finish_drop()
+
+    def begin_compaction(self) -> None:
+        """The cleaner has done its work; the swap comes later, when other things have happened."""
+        if self.compactor is not None:
+            self.finish_compaction()
+        if self.chance.random() < 0.7:
+            self.flush()
+        self.log.advance_high_watermark(self.log.next_offset)
+        compactor = Compactor(InlineCleaner(self.disk), map_bytes=1_000_000)
+        if compactor.start({ORDERS: self.log}, self.cleaned_up_to, now_ms=self.now_ms):
+            self.compactor = compactor
+            self.cleaning_below = min(self.log.active.base_offset, self.log.recovery_point)
+
+    def finish_compaction(self) -> None:
+        if self.compactor is None:
+            return
+        compactor, self.compactor = self.compactor, None
+        self.history.cleaned = self._cleaned_entries()
+        self.history.cleaned_below = self.cleaning_below
+        replaced = compactor.poll()
+        assert not compactor.is_busy
+        if self.history.cleaned and replaced:
+            found = batches_on_disk(self.log)
+            check_compacted(self.history, found, start=self.log.log_start_offset)
+            self.history.entries = found
+            self.history.origin = self.log.next_offset
+        self.history.cleaned = []
+        for path in replaced if self.chance.random() < 0.5 else ():
+            self.disk.remove(path)
+
+    def compact(self) -> None:
+        self.begin_compaction()
+        self.finish_compaction()
+
+    def _cleaned_entries(self) -> list[Entry]:
+        return [
+            Entry(batch.base_offset, batch.last_offset, bytes(batch.view))
+            for name in self.disk.names(FOLDER)
+            if name.endswith(".log.cleaned")
+            for batch in read_batches(self.disk.read(f"{FOLDER}/{name}"))
+        ]
 
     def advance_start(self) -> None:
         offset = self.chance.randint(self.history.start, self.history.end)
@@ -234,6 +325,7 @@ class World:
     # Ends
 
     def close(self) -> None:
+        self.dropping = None
         close(self.log)
         self.history.durable_end = self.history.end
 
@@ -254,7 +346,7 @@ class World:
 
     def end_with(self, after: SimulatedDisk, *, must_reach: int, dies_again: float = 0.3) -> None:
         """The process is gone; open what it left, and hold it against the history."""
-        self.history.entries += self.possible
+        self.history.add(self.possible)
         self._forget_process()
         self.disk = after
         while self.chance.random() < dies_again:
@@ -286,7 +378,7 @@ class World:
 
     def _forget_process(self) -> None:
         self.possible, self.erasing = [], False
-        self.flushing = None
+        self.flushing = self.compactor = self.dropping = None
 
     def _open(self, *, was_clean: bool) -> Log:
         found = Found(was_clean, *self.checkpoint)
@@ -304,6 +396,11 @@ class World:
             (self.restart, 1),
             (self.drop_oldest, 3),
             (self.advance_start, 3),
+            (self.retain, 4),
+            (self.finish_drop, 4),
+            (self.begin_compaction, 5 * self.config.compacts),
+            (self.finish_compaction, 5 * self.config.compacts),
+            (self.compact, 8 * self.config.compacts),
             (self.flush, 5),
             (self.begin_flush, 5),
             (self.finish_flush, 5),

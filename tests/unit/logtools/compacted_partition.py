@@ -106,8 +106,8 @@ def compact(
     log = open_log(disk, folder, config, Found(was_clean=True), now_ms=now_ms)
     log.advance_high_watermark(log.next_offset)
     forget_idle_producers(log, now_ms=now_ms)
-    compactor = Compactor(InlineCleaner(disk), checkpoint, map_bytes=map_bytes)
-    was_compacted = compactor.start({ORDERS: log}, now_ms=now_ms) is not None
+    compactor = Compactor(InlineCleaner(disk), map_bytes=map_bytes)
+    was_compacted = compactor.start({ORDERS: log}, checkpoint, now_ms=now_ms) is not None
     for path in compactor.poll():
         disk.remove(path)
     close(log)

@@ -1,0 +1,1 @@
+"""Ottla beside Apache Kafka: the same drivers, the same topics, one machine, one run."""

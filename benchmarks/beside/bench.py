@@ -1,0 +1,84 @@
+"""A started broker with what a scenario needs of it: fresh topics, drivers, what the run cost."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.beside import usage
+from benchmarks.beside.admin import Admin
+from benchmarks.beside.targets import Running, Target
+from benchmarks.drivers import driver
+from benchmarks.drivers.driver import Outcome
+from benchmarks.drivers.frames import RawRequest
+
+
+@dataclass(slots=True)
+class Bench:
+    running: Running
+    admin: Admin
+    folder: Path
+    scale: float  # of the full amount of work
+    outcomes: list[Outcome] = field(default_factory=list)  # of the drivers since the last take
+
+    def fresh_topic(self, partitions: int = 1) -> AbstractContextManager[str]:
+        return self.admin.fresh_topic(partitions)
+
+    def amount(self, full: float) -> int:
+        return max(1, int(full * self.scale))
+
+    def client(self, mode: str, topic: str, **options: object) -> Outcome:
+        """Underscores stand for the dots in the names of librdkafka's options."""
+        named = {name.replace("_", "."): value for name, value in options.items()}
+        return self._drive(
+            "client", mode, {"bootstrap": self.running.bootstrap, "topic": topic, **named}
+        )
+
+    def raw(self, mode: str, request: RawRequest, **options: object) -> Outcome:
+        frame = self.folder / "request.bin"
+        frame.write_bytes(request.frame)
+        host, port = self.admin.address
+        places = {"head": request.head_bytes, "error-at": request.error_at}
+        if request.offset_at:
+            places["offset-at"] = request.offset_at
+        return self._drive(
+            "raw", mode, {"host": host, "port": port, "frame": frame, **places, **options}
+        )
+
+    def take_outcomes(self) -> list[Outcome]:
+        taken, self.outcomes = self.outcomes, []
+        return taken
+
+    def _drive(self, program: str, mode: str, options: dict[str, object]) -> Outcome:
+        before = usage.cpu_seconds(self.running.pids)
+        outcome = driver.drive(program, mode, options)
+        outcome["broker_cpu_s"] = round(usage.cpu_seconds(self.running.pids) - before, 2)
+        self.outcomes.append(outcome)
+        return outcome
+
+
+@contextmanager
+def started(target: Target, folder: Path, *, scale: float) -> Iterator[Bench]:
+    """The broker on this folder, which may hold what an earlier life left."""
+    try:
+        running = target.start(folder)
+        admin = Admin(running.bootstrap)
+        try:
+            yield Bench(running, admin, folder, scale)
+        finally:
+            admin.close()
+    finally:
+        target.stop()
+
+
+@contextmanager
+def empty_folder() -> Iterator[Path]:
+    path = tempfile.mkdtemp(prefix="ottla-bench-")
+    try:
+        yield Path(path)
+    finally:
+        shutil.rmtree(path)

@@ -1,0 +1,52 @@
+"""The figures of both brokers side by side, and whether Ottla's are what they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.beside.rows import Row
+
+Figures = dict[str, float]
+
+
+@dataclass(slots=True)
+class Table:
+    figures: dict[str, Figures] = field(default_factory=dict)  # by the target's name
+
+    def as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        return [self._line(row) for row in rows]
+
+    def text(self, rows: Sequence[Row]) -> str:
+        head = f"{'':40} {'Kafka':>10} {'Ottla':>10} {'':4} {'ratio':>6} {'must':>9}"
+        return "\n".join([head, *(_text(self._line(row)) for row in rows)])
+
+    def _line(self, row: Row) -> dict[str, Any]:
+        kafka = self.figures.get("Kafka", {}).get(row.label)
+        ottla = self.figures.get("Ottla", {}).get(row.label)
+        is_met = None
+        if row.must and ottla is not None:
+            is_met = row.must.is_met(ottla=ottla, kafka=kafka)
+        return {
+            "label": row.label,
+            "unit": row.unit,
+            "kafka": kafka,
+            "ottla": ottla,
+            "ratio": ottla / kafka if ottla is not None and kafka else None,
+            "must": str(row.must) if row.must else "",
+            "ok": is_met,
+        }
+
+
+def _text(line: dict[str, Any]) -> str:
+    verdict = {True: "ok", False: "SHORT", None: ""}[line["ok"]]
+    figures = f"{_number(line['kafka']):>10} {_number(line['ottla']):>10} {line['unit']:4}"
+    ratio = "-" if line["ratio"] is None else f"{line['ratio']:.2f}"
+    return f"{line['label']:40} {figures} {ratio:>6} {line['must']:>9} {verdict}".rstrip()
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

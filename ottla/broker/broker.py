@@ -1,0 +1,306 @@
+"""Builds a broker from its configuration; the only file that knows every part.
+
+The order of the start is Kafka's: who we are, what we hold, where we listen, then the controller;
+clients are served when the metadata is there. The stop goes the other way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Any
+
+from ottla.broker.advertising import Addresses, registration
+from ottla.broker.identity import broker_id
+from ottla.broker.limits import limits_of
+from ottla.broker.loopback import Loopback
+from ottla.broker.policies import alteration_policy
+from ottla.broker.ports import Ports
+from ottla.broker.reconfiguration import Reconfiguration
+from ottla.broker.routes import get_routes
+from ottla.broker.settings import Settings
+from ottla.broker.stalls import Stalls
+from ottla.broker.tending import Tending
+from ottla.broker.topic_rules import controller_settings, topic_rules
+from ottla.config.broker_config import BrokerConfig
+from ottla.config.cleaner_options import (
+    LOG_CLEANER_DEDUPE_BUFFER_SIZE,
+    LOG_CLEANER_IO_MAX_BYTES_PER_SECOND,
+)
+from ottla.config.log_options import LOG_SEGMENT_DELETE_DELAY_MS
+from ottla.config.ottla_options import OTTLA_HTTP_HOST, OTTLA_HTTP_PORT, OTTLA_METADATA_PATH
+from ottla.config.overrides import Overrides
+from ottla.config.replication_options import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
+from ottla.controller.config_store import ConfigStore, ConfigWatcher
+from ottla.controller.controller import Controller
+from ottla.controller.producer_ids import ProducerIds
+from ottla.controller.registration import Registration, cluster_id, create_roots
+from ottla.controller.topics import create_topics
+from ottla.handlers.dispatch import Dispatch
+from ottla.handlers.services import Services
+from ottla.metadata.cache import MetadataCache
+from ottla.network.http import HttpServer
+from ottla.network.server import Server
+from ottla.protocol.apis.create_topics import CreatableTopic
+from ottla.protocol.errors import KafkaError
+from ottla.replication.fetch_sessions import FetchSessions
+from ottla.replication.leadership import Leadership
+from ottla.replication.log_moves import LogMoves
+from ottla.replication.replicas import Replicas
+from ottla.storage.compactor import Compactor
+from ottla.storage.directories import LogDirectories
+from ottla.storage.hop import Hop
+from ottla.storage.upkeep import Upkeep
+from ottla.store.port import MetadataStore, StoreError
+from ottla.timing.purgatory import Purgatory
+from ottla.timing.tick import Tick
+from ottla.timing.timer import Timer
+
+_logger = logging.getLogger(__name__)
+
+
+class Broker:
+    """One broker. Start it, let it run, stop it; `failed` resolves if it cannot go on."""
+
+    def __init__(self, config: BrokerConfig, ports: Ports, *, testing: bool = False) -> None:
+        self.config = config
+        self.testing = testing
+        self.ports = ports
+
+    async def __aenter__(self) -> Broker:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        async with AsyncExitStack() as stack:
+            await self._start(stack)
+            self._stack = stack.pop_all()
+
+    async def _start(self, stack: AsyncExitStack) -> None:
+        loop = asyncio.get_running_loop()
+        self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
+        self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
+        self.tasks = await stack.enter_async_context(_Tasks())
+        store, watcher = await self._join_cluster(stack)
+        self._open_directories(stack)
+        self._hold_replicas(store)
+        self._listen(stack, loop)
+        await self._control(store)
+        self.tasks.spawn(watcher.run())
+        await self._until_known()
+        self._tend(stack)
+        self.log_moves.resume()
+        await self._show_itself(stack, loop)
+        self.server.start()
+
+    async def _join_cluster(self, stack: AsyncExitStack) -> tuple[MetadataStore, ConfigWatcher]:
+        """Who we are, and what the cluster has decided of our configuration."""
+        config, ports = self.config, self.ports
+        for folder in config.log_dirs:
+            ports.disk.make_folder(folder)
+        store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
+        await create_roots(store)
+        self.cluster_id = await cluster_id(store, ports.randomness.bytes)
+        self.id = await broker_id(config, ports.disk, store)
+        self.overrides = Overrides(config)
+        self.settings = Settings(self.overrides)
+        self.reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
+        watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
+        await watcher.load()
+        return store, watcher
+
+    def _hold_replicas(self, store: MetadataStore) -> None:
+        self.metadata = MetadataCache(self.cluster_id)
+        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
+        self.replicas.exists_elsewhere = self.metadata.exists
+        self.leadership = Leadership(
+            self.replicas, min_insync_of=self.settings.min_insync, new_tag=self._new_tag
+        )
+        self.log_moves = LogMoves(
+            self.replicas,
+            self.ports.background,
+            self.timer,
+            self.ports.clock,
+            new_tag=self._new_tag,
+            bytes_per_second=self.settings.log_move_bytes_per_second,
+        )
+        self.producer_ids = ProducerIds(store, broker_id=self.id)
+        self.services = self._services(ConfigStore(store))
+
+    def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
+        """Clients may connect from now on, but wait until the metadata is there."""
+        self.dispatch = Dispatch(self.services, self.tasks.spawn)
+        limits = limits_of(self.config)
+        self.server = Server(loop, self.dispatch, self.tick, self.timer, limits)
+        stack.callback(self.server.close)
+        self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
+        self.reconfiguration.attach(self.replicas, self.server)
+
+    async def _control(self, store: MetadataStore) -> None:
+        """Become known to the cluster, and perhaps its controller."""
+        clock = self.ports.clock
+        self.registration = Registration(
+            store, self.id, lambda: registration(self.addresses, self.config, clock.now_ms())
+        )
+        await self.registration.register()
+        self.services.controller = self.controller = Controller(
+            controller_settings(self),
+            store=store,
+            brokers=Loopback(self.id, self.dispatch, self.tick),
+            register=self.registration.register,
+            timer=self.timer,
+            clock=clock,
+        )
+        self.tasks.spawn(self.controller.run())
+        self.tasks.spawn(self.producer_ids.run())
+
+    async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
+        self.stalls = Stalls(loop)
+        self.stalls.start()
+        stack.callback(self.stalls.stop)
+        self.http = HttpServer(get=get_routes(self))
+        host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
+        await self.http.start(host=host, port=port)
+        stack.push_async_callback(self.http.close)
+
+    def _open_directories(self, stack: AsyncExitStack) -> None:
+        ports, now_ms = self.ports, self.ports.clock.now_ms()
+        self.directories = LogDirectories.open(
+            ports.disk,
+            self.config.log_dirs,
+            self.settings.log_config,
+            broker_id=self.id,
+            cluster_id=self.cluster_id,
+            now_ms=now_ms,
+        )
+        stack.callback(lambda: self.directories.close(ports.background))
+        self.directories.recover(ports.background, now_ms=now_ms, on_progress=lambda count: None)
+
+    def _new_tag(self) -> str:
+        """For the names of folders that are deleted or moved."""
+        return self.ports.randomness.bytes(16).hex()
+
+    def _services(self, configs: ConfigStore) -> Services:
+        ports = self.ports
+        services = Services(
+            broker_id=self.id,
+            clock=ports.clock,
+            tick=self.tick,
+            timer=self.timer,
+            replicas=self.replicas,
+            sessions=FetchSessions(
+                self.config[MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS],
+                lambda: ports.randomness.below(0x7FFF_FFFF),
+            ),
+            leadership=self.leadership,
+            metadata=self.metadata,
+            broker_epoch=lambda: self.registration.epoch,
+            new_producer_id=self.producer_ids.next,
+            learn_topics=self._learn_topics,
+            auto_create=self._auto_create,
+            settings=self.settings,
+            topic_rules=topic_rules(self.overrides, ports.randomness),
+            overrides=self.overrides,
+            configs=configs,
+            check_alteration=alteration_policy(self.config),
+            log_moves=self.log_moves,
+            topic_operations=Purgatory("topic", self.timer),
+            elections=Purgatory("ElectLeader", self.timer),
+        )
+        self.metadata.on_change.append(services.topics_changed)
+        return services
+
+    async def _until_known(self) -> None:
+        """Somebody has to control the cluster, and has to have told us of ourselves."""
+        known = asyncio.get_running_loop().create_future()
+
+        def look(_: tuple[str, ...]) -> None:
+            if self.id in self.metadata.image.brokers and not known.done():
+                known.set_result(None)
+
+        self.metadata.on_change.append(look)
+        look(())
+        await known
+        self.metadata.on_change.remove(look)
+
+    def _tend(self, stack: AsyncExitStack) -> None:
+        ports, config = self.ports, self.config
+        compactor = Compactor(
+            ports.new_cleaner(),
+            map_bytes=config[LOG_CLEANER_DEDUPE_BUFFER_SIZE],
+            bytes_per_second=config[LOG_CLEANER_IO_MAX_BYTES_PER_SECOND],
+        )
+        upkeep = Upkeep(
+            self.directories,
+            ports.background,
+            compactor,
+            on_disk_failed=lambda path, error: self.replicas.disk_failed(error),
+            delete_delay_ms=config[LOG_SEGMENT_DELETE_DELAY_MS],
+        )
+        tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
+        tending.start()
+        stack.callback(tending.stop)
+
+    async def _learn_topics(self, names: list[str]) -> None:
+        """A new topic's options come with it: nobody is notified of them."""
+        read = self.services.configs.read
+        found = await asyncio.gather(*(read(f"topics/{name}") for name in names))
+        for name, values in zip(names, found, strict=True):
+            self.reconfiguration.stored("topics", name, values)
+
+    def _auto_create(self, names: list[str]) -> None:
+        topics = [
+            CreatableTopic(
+                name=name, num_partitions=-1, replication_factor=-1, assignments=[], configs=[]
+            )
+            for name in names
+        ]
+        self.tasks.spawn(self._create(topics))
+
+    async def _create(self, topics: list[CreatableTopic]) -> None:
+        try:
+            await create_topics(
+                self.controller, topics, self.services.topic_rules, validate_only=False
+            )
+        except (KafkaError, StoreError) as error:
+            _logger.warning("topics that clients asked for were not created: %s", error)
+
+    async def stop(self) -> None:
+        """Parked requests are answered, logs flushed, and the marker of a clean stop left."""
+        self.server.stop_listening()
+        for purgatory in self.services.purgatories():
+            for operation in purgatory.drain():
+                operation.expire()
+        self.tick.end()
+        await self._stack.aclose()
+
+
+class _Tasks:
+    """Every task of a broker that is not a request of its own; they end with it."""
+
+    async def __aenter__(self) -> _Tasks:
+        self._group = asyncio.TaskGroup()
+        await self._group.__aenter__()
+        self._tasks: dict[asyncio.Task[None], None] = {}
+        return self
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._group.create_task(work)
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+
+    async def __aexit__(self, *failure: Any) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await self._group.__aexit__(None, None, None)

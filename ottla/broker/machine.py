@@ -1,0 +1,56 @@
+"""The ports of a broker that runs on this machine, for real."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import SystemRandom
+
+from ottla.broker.ports import Ports
+from ottla.storage.disk import RealDisk
+from ottla.storage.threads import FileThreads
+from ottla.storage.worker import CleaningWorker
+from ottla.store.embedded import EmbeddedStore, EmbeddedTree
+from ottla.store.port import MetadataStore
+from ottla.timing.clock import SystemClock
+
+_FILE_THREADS = 4
+
+
+class SystemRandomness:
+    """The operating system's."""
+
+    def __init__(self) -> None:
+        self._source = SystemRandom()
+
+    def bytes(self, count: int) -> bytes:
+        return self._source.randbytes(count)
+
+    def below(self, limit: int) -> int:
+        return self._source.randrange(limit)
+
+
+@asynccontextmanager
+async def embedded_store(path: str) -> AsyncIterator[MetadataStore]:
+    tree = EmbeddedTree(path)
+    try:
+        store = EmbeddedStore(tree)
+        try:
+            yield store
+        finally:
+            await store.close()
+    finally:
+        await tree.close()
+
+
+def machine_ports() -> Ports:
+    return Ports(
+        clock=SystemClock(),
+        disk=RealDisk(),
+        background=FileThreads(_FILE_THREADS),
+        randomness=SystemRandomness(),
+        open_store=embedded_store,
+        hostname=socket.gethostname,
+        new_cleaner=CleaningWorker,
+    )

@@ -1,0 +1,102 @@
+"""What the parts of a broker have counted, under Kafka's names, gathered when somebody scrapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ottla.metrics import Metrics
+from ottla.protocol.registry import API_NAMES
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+_TOPIC = "kafka.server:type=BrokerTopicMetrics,name="
+_REPLICAS = "kafka.server:type=ReplicaManager,name="
+_CONTROLLER = "kafka.controller:type=KafkaController,name="
+_PURGATORY = "kafka.server:type=DelayedOperationPurgatory,name="
+_SESSIONS = "kafka.server:type=FetchSessionCache,name="
+_SOCKETS = "kafka.server:type=socket-server-metrics,name="
+
+
+def gather(broker: Broker) -> Metrics:
+    """A scrape costs; what is counted on the way does not know of it."""
+    metrics = Metrics()
+    _count_traffic(metrics, broker)
+    _count_requests(metrics, broker)
+    _measure_replicas(metrics, broker)
+    _measure_controller(metrics, broker)
+    for purgatory in broker.services.purgatories():
+        name = purgatory.name
+        watched, delayed = purgatory.watched, purgatory.delayed
+        metrics.gauge(f"{_PURGATORY}PurgatorySize", _value(watched), delayedOperation=name)
+        metrics.gauge(f"{_PURGATORY}NumDelayedOperations", _value(delayed), delayedOperation=name)
+    sessions = broker.services.sessions
+    metrics.gauge(f"{_SESSIONS}NumIncrementalFetchSessions", _value(len(sessions)))
+    partitions = _value(sessions.partition_count)
+    metrics.gauge(f"{_SESSIONS}NumIncrementalFetchPartitionsCached", partitions)
+    evictions = metrics.counter(f"{_SESSIONS}IncrementalFetchSessionEvictionsPerSec")
+    evictions.count = sessions.evictions
+    metrics.gauge(f"{_SOCKETS}connection-count", _value(len(broker.server.connections)))
+    metrics.gauge("ottla:type=EventLoop,name=LongestStallMs", _value(broker.stalls.longest_ms))
+    return metrics
+
+
+def _value(number: float) -> _Constant:
+    return _Constant(number)
+
+
+class _Constant:
+    def __init__(self, number: float) -> None:
+        self._number = number
+
+    def __call__(self) -> float:
+        return self._number
+
+
+def _count_traffic(metrics: Metrics, broker: Broker) -> None:
+    for topic, traffic in broker.replicas.traffic.items():
+        metrics.counter(f"{_TOPIC}MessagesInPerSec", topic=topic).count = traffic.messages_in
+        metrics.counter(f"{_TOPIC}BytesInPerSec", topic=topic).count = traffic.bytes_in
+        metrics.counter(f"{_TOPIC}BytesOutPerSec", topic=topic).count = traffic.bytes_out
+
+
+def _count_requests(metrics: Metrics, broker: Broker) -> None:
+    for (key, version), count in sorted(broker.services.requests.by_version.items()):
+        counter = metrics.counter(
+            "kafka.network:type=RequestMetrics,name=RequestsPerSec",
+            request=API_NAMES[key],
+            version=str(version),
+        )
+        counter.count = count
+    failures = metrics.counter("kafka.network:type=RequestMetrics,name=ErrorsPerSec", error="bug")
+    failures.count = broker.services.requests.failures
+
+
+def _measure_replicas(metrics: Metrics, broker: Broker) -> None:
+    held = list(broker.replicas.partitions.values())
+    led = [partition for partition in held if partition.is_leader]
+    lagging = [each for each in led if len(each.isr) < len(each.replicas)]
+    below = [each for each in led if len(each.isr) < each.min_insync]
+    offline = [each for each in held if each.log is None]
+    for name, found in (
+        ("PartitionCount", held),
+        ("LeaderCount", led),
+        ("UnderReplicatedPartitions", lagging),
+        ("UnderMinIsrPartitionCount", below),
+        ("OfflineReplicaCount", offline),
+    ):
+        metrics.gauge(f"{_REPLICAS}{name}", _value(len(found)))
+    directories = len(broker.directories.offline)
+    metrics.gauge("kafka.log:type=LogManager,name=OfflineLogDirectoryCount", _value(directories))
+
+
+def _measure_controller(metrics: Metrics, broker: Broker) -> None:
+    image = broker.metadata.image
+    leaderless = sum(
+        partition.leader < 0 for topic in image.topics.values() for partition in topic.partitions
+    )
+    partitions = sum(len(topic.partitions) for topic in image.topics.values())
+    metrics.gauge(f"{_CONTROLLER}ActiveControllerCount", _value(broker.controller.is_active))
+    metrics.gauge(f"{_CONTROLLER}OfflinePartitionsCount", _value(leaderless))
+    metrics.gauge(f"{_CONTROLLER}GlobalTopicCount", _value(len(image.topics)))
+    metrics.gauge(f"{_CONTROLLER}GlobalPartitionCount", _value(partitions))

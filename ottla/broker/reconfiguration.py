@@ -1,0 +1,53 @@
+"""Dynamic configuration on its way from the store to the parts that it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ottla.broker.limits import limits_of
+from ottla.broker.settings import Settings
+from ottla.config.overrides import BrokerChanged, Changed, Overrides, TopicChanged
+from ottla.network.server import Server
+from ottla.replication.partition import Partition
+from ottla.replication.replicas import Replicas
+
+_ALL_BROKERS = "<default>"
+
+
+class Reconfiguration:
+    """Takes what the store says; tells the logs and the server what they must know."""
+
+    def __init__(self, broker_id: int, overrides: Overrides, settings: Settings) -> None:
+        self._broker_id = broker_id
+        self._overrides = overrides
+        self._settings = settings
+        self._replicas: Replicas | None = None
+        self._server: Server | None = None
+        overrides.on_change(self._changed)
+
+    def attach(self, replicas: Replicas, server: Server) -> None:
+        self._replicas, self._server = replicas, server
+
+    def stored(self, entity_type: str, name: str, values: Mapping[str, str]) -> None:
+        if entity_type == "topics":
+            self._overrides.set_topic(name, values)
+        elif entity_type == "brokers" and name == _ALL_BROKERS:
+            self._overrides.set_all_brokers(values)
+        elif entity_type == "brokers" and name == str(self._broker_id):
+            self._overrides.set_this_broker(values)
+
+    def _changed(self, changed: Changed) -> None:
+        if self._replicas is None or self._server is None:
+            return  # whatever is opened later asks for its configuration itself
+        for partition in self._replicas.partitions.values():
+            if isinstance(changed, BrokerChanged) or partition.topic == changed.topic:
+                self._configure(partition)
+        if isinstance(changed, BrokerChanged):
+            self._server.limits = limits_of(changed.after)
+        else:
+            assert isinstance(changed, TopicChanged)
+
+    def _configure(self, partition: Partition) -> None:
+        partition.min_insync = self._settings.min_insync(partition.topic)
+        if partition.log is not None:
+            partition.log.configure(self._settings.log_config(partition.topic))

@@ -1,0 +1,66 @@
+"""What the HTTP port on loopback answers: health, metrics, and what is going on inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ottla.broker.metering import gather
+from ottla.metrics import CONTENT_TYPE
+from ottla.network.connection import Connection
+from ottla.network.http import Answer, Route, json_answer
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+
+
+def get_routes(broker: Broker) -> dict[str, Route]:
+    return {
+        "/healthz": lambda query: _health(broker),
+        "/metrics": lambda query: (200, CONTENT_TYPE, gather(broker).render()),
+        "/debug/timers": lambda query: json_answer(
+            {
+                "timer": broker.timer.describe(),
+                "purgatories": [each.describe() for each in broker.services.purgatories()],
+            }
+        ),
+        "/debug/connections": lambda query: json_answer({"connections": _connections(broker)}),
+    }
+
+
+def _health(broker: Broker) -> Answer:
+    offline = broker.directories.offline
+    status, _, body = json_answer(
+        {
+            "status": "degraded" if offline else "ok",
+            "broker_id": broker.id,
+            "bootstrap": broker.addresses.bootstrap,
+            "offline_log_dirs": offline,
+        }
+    )
+    return (503 if offline else status), "application/json", body
+
+
+def _connections(broker: Broker) -> list[dict[str, object]]:
+    now_ms = broker.timer.now_ms()
+    found: list[dict[str, object]] = []
+
+    def describe(connection: Connection) -> None:
+        name, version = connection.software
+        found.append(
+            {
+                "id": connection.number,
+                "peer": connection.peer,
+                "listener": connection.listener,
+                "client_id": connection.client_id,
+                "client_software_name": name,
+                "client_software_version": version,
+                "requests": connection.requests,
+                "bytes_in": connection.bytes_in,
+                "bytes_out": connection.bytes_out,
+                "parked": len(connection.waiting),
+                "idle_ms": now_ms - connection.active_ms,
+            }
+        )
+
+    broker.server.on_each(describe)
+    return found

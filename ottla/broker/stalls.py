@@ -1,0 +1,28 @@
+"""How long the event loop was kept from its work: the longest time it came late to a timer."""
+
+from __future__ import annotations
+
+import asyncio
+
+_INTERVAL_S = 0.05
+
+
+class Stalls:
+    """Looks at the loop's clock twenty times a second."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.longest_ms = 0.0
+        self._loop = loop
+        self._handle: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        due = self._loop.time() + _INTERVAL_S
+        self._handle = self._loop.call_at(due, self._look, due)
+
+    def _look(self, due: float) -> None:
+        self.longest_ms = max(self.longest_ms, (self._loop.time() - due) * 1000)
+        self.start()
+
+    def stop(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()

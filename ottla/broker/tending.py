@@ -1,0 +1,85 @@
+"""When the log directories are looked after: each kind of work at its own interval, in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ottla.config import cleaner_options, log_options, replication_options, transaction_options
+from ottla.config.broker_config import BrokerConfig
+from ottla.config.option import Option
+from ottla.storage.upkeep import Upkeep
+from ottla.timing.clock import Clock
+from ottla.timing.timer import Timer
+
+_SLICE_MS = 5
+_POLL_MS = 100
+_WRITE_BACK_MS = 200
+_REMOVE_MS = 5_000
+_FLUSH_MS = 1_000
+_LONGEST_MS = 24 * 60 * 60 * 1000  # an interval of "never" is looked at once a day
+
+Work = Callable[[], Iterator[None]]
+
+
+class Tending:
+    """Runs until `stop`. A slice takes about five milliseconds, then others get their turn."""
+
+    def __init__(
+        self,
+        upkeep: Upkeep,
+        timer: Timer,
+        clock: Clock,
+        config: Callable[[], BrokerConfig],
+    ) -> None:
+        self._upkeep = upkeep
+        self._timer = timer
+        self._clock = clock
+        self._config = config
+        self._is_stopped = False
+
+    def start(self) -> None:
+        upkeep, now_ms = self._upkeep, self._clock.now_ms
+        first_ms = self._config()[log_options.LOG_INITIAL_TASK_DELAY_MS]
+        checkpoint = log_options.LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS
+        watermarks = replication_options.REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS
+        expiration = transaction_options.PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS
+        retention = log_options.LOG_RETENTION_CHECK_INTERVAL_MS
+        works: list[tuple[Work, Callable[[], int]]] = [
+            (lambda: upkeep.check_retention(now_ms()), self._ms(retention)),
+            (lambda: upkeep.flush_due(now_ms()), self._flush_ms),
+            (upkeep.save_checkpoints, self._ms(checkpoint)),
+            (upkeep.save_high_watermarks, self._ms(watermarks)),
+            (lambda: upkeep.forget_idle_producers(now_ms()), self._ms(expiration)),
+            (lambda: upkeep.clean(now_ms()), self._ms(cleaner_options.LOG_CLEANER_BACKOFF_MS)),
+            (lambda: upkeep.remove_files(now_ms()), lambda: _REMOVE_MS),
+        ]
+        for work, interval_ms in works:
+            self._after(min(first_ms, interval_ms()), work, interval_ms)
+        self._after(_POLL_MS, lambda: upkeep.poll(now_ms()), lambda: _POLL_MS)
+        self._after(_WRITE_BACK_MS, upkeep.write_back, lambda: _WRITE_BACK_MS)
+
+    def _ms(self, option: Option[int]) -> Callable[[], int]:
+        return lambda: min(self._config()[option], _LONGEST_MS)
+
+    def _flush_ms(self) -> int:
+        """Kafka's default is never; a topic with flush.ms of its own would wait for ever."""
+        return min(self._config()[log_options.LOG_FLUSH_SCHEDULER_INTERVAL_MS], _FLUSH_MS)
+
+    def _after(self, delay_ms: int, work: Work, interval_ms: Callable[[], int]) -> None:
+        self._timer.call_after(delay_ms, lambda: self._begin(work, interval_ms))
+
+    def _begin(self, work: Work, interval_ms: Callable[[], int]) -> None:
+        self._continue(work(), work, interval_ms)
+
+    def _continue(self, steps: Iterator[None], work: Work, interval_ms: Callable[[], int]) -> None:
+        if self._is_stopped:
+            return
+        ends_ms = self._timer.now_ms() + _SLICE_MS
+        for _ in steps:
+            if self._timer.now_ms() >= ends_ms:
+                self._timer.call_after(1, lambda: self._continue(steps, work, interval_ms))
+                return
+        self._after(interval_ms(), work, interval_ms)
+
+    def stop(self) -> None:
+        self._is_stopped = True

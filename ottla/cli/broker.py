@@ -1,0 +1,99 @@
+"""`ottla broker`: one broker as a service, configured as Kafka's are."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ottla.broker.broker import Broker
+from ottla.broker.service import serve
+from ottla.cli.output import fail
+from ottla.config.broker_config import BrokerConfig
+from ottla.config.option import ConfigError
+from ottla.config.ottla_options import OTTLA_HTTP_HOST
+from ottla.config.properties import read_properties
+from ottla.config.sources import gather
+from ottla.storage.directory import DirectoryRefused
+from ottla.store.port import StoreError
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="An option; wins over file and environment."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one line of JSON once it serves, and nothing else.")
+]
+
+
+broker = typer.Typer(rich_markup_mode="markdown")
+
+
+@broker.command()
+def broker_command(
+    file: Annotated[str, typer.Argument(help="A server.properties file.", metavar="FILE")],
+    *,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run one broker until SIGTERM or Ctrl-C.
+
+    Options come from the file, then from `OTTLA_…` environment variables, then from `--set`.
+
+    Examples:
+
+    - `ottla broker server.properties`
+    - `ottla broker server.properties --set listeners=PLAINTEXT://127.0.0.1:0 --json`
+    """
+    try:
+        properties = read_properties(file)
+    except OSError as error:
+        fail(f"{file} cannot be read: {error.strerror}")
+    run(properties, settings or [], as_json=as_json)
+
+
+def run(
+    properties: dict[str, str], settings: list[str], *, as_json: bool, testing: bool = False
+) -> None:
+    """Until it is stopped; a mistake of the operator's ends it with a sentence."""
+    logging.basicConfig(
+        level=logging.INFO,
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s %(message)s",
+    )
+    try:
+        gathered = gather(properties, environment=os.environ, settings=settings)
+        config = BrokerConfig.load(gathered.properties)
+        for warning in (*gathered.warnings, *config.warnings):
+            typer.echo(f"warning: {warning}", err=True)
+        serve(config, lambda started: announce(started, as_json=as_json), testing=testing)
+    except (ConfigError, DirectoryRefused, StoreError) as error:
+        fail(str(error))
+
+
+def announce(broker: Broker, *, as_json: bool) -> None:
+    facts: dict[str, Any] = {
+        "bootstrap": broker.addresses.bootstrap,
+        "pid": os.getpid(),
+        "pids": [os.getpid()],
+        "broker_id": broker.id,
+        "cluster_id": broker.cluster_id,
+        "data": list(broker.config.log_dirs),
+        "http": f"http://{broker.config[OTTLA_HTTP_HOST]}:{broker.http.port}",
+    }
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    bootstrap = broker.addresses.bootstrap
+    typer.echo(
+        f"Ottla serves at {bootstrap} (broker {broker.id}); data in {', '.join(facts['data'])};\n"
+        f"metrics and health at {facts['http']}/metrics and /healthz. Stop it with Ctrl-C.\n\n"
+        "Try, in another terminal:\n"
+        f"  ottla topics create orders --partitions 3 -b {bootstrap}\n"
+        f"  echo hello | ottla produce orders -b {bootstrap}\n"
+        f"  ottla consume orders --from-beginning -b {bootstrap}"
+    )

@@ -1,0 +1,64 @@
+"""`ottla up`: a broker, now, without a file to write first."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ottla.cli.broker import AsJson, Settings, run
+
+_DATA = "ottla-data"
+
+
+up = typer.Typer(rich_markup_mode="markdown")
+
+
+@up.command()
+def up_command(
+    *,
+    port: Annotated[
+        int, typer.Option(help="Where clients connect; 0 takes a free port.", min=0, max=65_535)
+    ] = 9092,
+    data: Annotated[
+        str, typer.Option(help="The folder for everything it keeps.", metavar="FOLDER")
+    ] = _DATA,
+    ephemeral: Annotated[
+        bool, typer.Option("--ephemeral", help="Keep nothing: a folder that goes with the broker.")
+    ] = False,
+    testing: Annotated[
+        bool, typer.Option("--testing", help="Let tests delay, fail and drop requests (POST).")
+    ] = False,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start one broker on this machine and run it until Ctrl-C.
+
+    Topics are created when clients first use them, with one partition; every option of a
+    server.properties file can be given with `--set`.
+
+    Examples:
+
+    - `ottla up`
+    - `ottla up --ephemeral --port 0 --json`
+    - `ottla up --set num.partitions=6 --set log.retention.hours=1`
+    """
+    folder = tempfile.mkdtemp(prefix="ottla-") if ephemeral else str(Path(data).absolute())
+    properties = {
+        "broker.id": "0",
+        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "log.dirs": folder,
+        # With one broker there is nowhere to put a second replica.
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    try:
+        run(properties, settings or [], as_json=as_json, testing=testing)
+    finally:
+        if ephemeral:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,61 @@
+"""One request being served: where its answer goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ottla.handlers.services import Services
+from ottla.network.connection import Connection
+from ottla.network.pieces import FilePiece, Piece
+from ottla.protocol.framing import encode_response_pieces
+from ottla.protocol.schema import Message
+
+
+class Call:
+    """What a handler gets besides the request. `reply` is for those that answer later."""
+
+    __slots__ = (
+        "api_key", "client_id", "connection", "correlation_id", "on_reply", "pieces", "services",
+        "version",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        connection: Connection,
+        services: Services,
+        *,
+        api_key: int,
+        version: int,
+        correlation_id: int,
+        client_id: str | None,
+    ) -> None:
+        self.connection = connection
+        self.services = services
+        self.api_key = api_key
+        self.version = version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.pieces: list[Piece] | None = None
+        self.on_reply: Callable[[Call], None] | None = None
+
+    @property
+    def listener(self) -> str:
+        return self.connection.listener
+
+    def reply(self, response: Message) -> None:
+        # What lies elsewhere are the ranges of files that a fetch found.
+        pieces: list[Piece] = encode_response_pieces(  # type: ignore[assignment]
+            response, self.version, correlation_id=self.correlation_id
+        )
+        self.reply_with(pieces)
+
+    def reply_with(self, pieces: list[Piece]) -> None:
+        """The answer as it goes over the wire; of no pieces, if there is none (acks=0)."""
+        assert self.pieces is None, "answered twice"
+        if self.connection.is_closed:
+            for piece in pieces:
+                if isinstance(piece, FilePiece):
+                    piece.release()
+            return
+        self.pieces = pieces
+        self.connection.settle()

@@ -1,0 +1,134 @@
+"""Request to handler to response; the one place where an exception becomes an error code."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from struct import Struct
+from typing import Any
+
+from ottla.handlers import HANDLERS, Handler, handler
+from ottla.handlers.api_versions import answer_unknown_version
+from ottla.handlers.call import Call
+from ottla.handlers.produce import PRODUCE, serve_produce
+from ottla.handlers.services import Services
+from ottla.network.connection import Connection
+from ottla.protocol.codec import decode_at
+from ottla.protocol.errors import ErrorCode, KafkaError, ProtocolError
+from ottla.protocol.headers import RequestHeader
+from ottla.protocol.registry import API_NAMES, API_VERSIONS_KEY, request_header_version
+from ottla.protocol.schema import Message
+
+_logger = logging.getLogger(__name__)
+_HEAD = Struct(">hhi")
+
+Spawn = Callable[[Coroutine[Any, Any, None]], object]
+
+
+class Dispatch:
+    """Serves the frames of every connection. `spawn` runs handlers that must await something."""
+
+    def __init__(self, services: Services, spawn: Spawn) -> None:
+        self._services = services
+        self._spawn = spawn
+
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
+        if end - start < _HEAD.size:
+            cause = f"{end - start} bytes are too few for a header"
+            raise ProtocolError(cause, reading="request header", path="correlation_id")
+        key, version, correlation_id = _HEAD.unpack_from(connection.buffer, start)
+        if key == PRODUCE and HANDLERS[PRODUCE][0] <= version <= HANDLERS[PRODUCE][1]:
+            serve_produce(self._services, connection, start, end, version, correlation_id)
+            return True
+        if connection.waiting:
+            return False  # only a produce may overtake: see DESIGN of the connection
+        served = HANDLERS.get(key)
+        if served is None or not served[0] <= version <= served[1]:
+            self._refuse_version(connection, key, version, correlation_id)
+            return True
+        frame = bytes(connection.view[start:end])
+        header, position = decode_at(RequestHeader, frame, request_header_version(key, version))
+        found = handler(key)
+        request, _ = decode_at(found.request, frame, version, position)
+        connection.client_id = header.client_id
+        call = Call(
+            connection,
+            self._services,
+            api_key=key,
+            version=version,
+            correlation_id=correlation_id,
+            client_id=header.client_id,
+        )
+        self._services.requests.count(key, version)
+        self._run(found, request, call)
+        return True
+
+    def _refuse_version(
+        self, connection: Connection, key: int, version: int, correlation_id: int
+    ) -> None:
+        if key == API_VERSIONS_KEY:
+            # Here a client finds out what to speak: it must never be cut off.
+            connection.answer([answer_unknown_version(correlation_id)])
+            return
+        name = API_NAMES.get(key, "an unknown API")
+        cause = f"version {version} of {name} (key {key}) is not served"
+        raise ProtocolError(cause, reading="request header", path="request_api_version")
+
+    def _run(self, found: Handler, request: Message, call: Call) -> None:
+        if found.is_async:
+            call.connection.owe(call, blocks=True)
+            self._spawn(self._await(found, request, call))
+            return
+        try:
+            response = found.handle(request, call)
+        except Exception as error:
+            response = self._refuse(found, request, error)
+        if response is not None:
+            call.reply(response)
+        if call.pieces is None:
+            call.connection.owe(call, blocks=True)
+        else:
+            call.connection.answer(call.pieces)
+
+    async def _await(self, found: Handler, request: Message, call: Call) -> None:
+        try:
+            response = await found.handle(request, call)
+        except Exception as error:
+            response = self._refuse(found, request, error)
+        if response is None:
+            return
+        try:
+            call.reply(response)
+        except Exception:
+            # One that cannot be encoded: nobody is above us but the broker itself.
+            _logger.exception("%s has no answer; closing", found.name)
+            call.connection.close()
+
+    async def ask(self, request: Message, connection: Connection) -> Message:
+        """A request of this broker to itself: the same handler, without the bytes."""
+        call = Call(
+            connection,
+            self._services,
+            api_key=request.api_key,
+            version=HANDLERS[request.api_key][1],
+            correlation_id=0,
+            client_id=str(self._services.broker_id),
+        )
+        found = handler(request.api_key)
+        try:
+            response = found.handle(request, call)
+            if found.is_async:
+                response = await response
+        except Exception as error:
+            response = self._refuse(found, request, error)
+        assert isinstance(response, Message)
+        return response
+
+    def _refuse(self, found: Handler, request: Message, error: Exception) -> Message:
+        """A refusal that the client must hear, or a bug of ours: it hears of that too."""
+        if not isinstance(error, KafkaError):
+            _logger.error("%s failed", found.name, exc_info=error)
+            self._services.requests.failures += 1
+            error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        response: Message = found.refuse(request, error)
+        return response

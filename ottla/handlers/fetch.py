@@ -1,0 +1,227 @@
+"""Fetch: ranges of logs to consumers and followers, at once or when there is enough."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ottla.handlers.call import Call
+from ottla.handlers.old_fetch import for_old_readers
+from ottla.network.pieces import FilePiece
+from ottla.protocol.apis.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.primitives import ZERO_UUID
+from ottla.replication.delayed_fetch import DelayedFetch, is_enough
+from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key, Told
+from ottla.replication.reading import Found, Isolation, Reader, Wanted, read
+from ottla.storage.files import DiskFailed
+from ottla.storage.log import Slice
+
+_TOPIC_IDS_FROM = 13
+_MOVED = (
+    ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH
+)  # fmt: skip
+
+
+def handle_fetch(request: FetchRequest, call: Call) -> None:
+    fetch = _begin(request, call)
+    reader = _reader(request, call)
+    wanted = [_want(asked, call) for asked in fetch.asked]
+    found = read(wanted, reader)
+    if request.max_wait_ms <= 0 or not wanted or is_enough(found, reader):
+        _reply(call, fetch, found)
+        return
+    operation = DelayedFetch(wanted, reader, partial(_reply, call, fetch))
+    watch = [each.partition for each in wanted if each.partition is not None]
+    call.services.replicas.fetches.park(operation, watch=watch, timeout_ms=request.max_wait_ms)
+
+
+def _begin(request: FetchRequest, call: Call) -> Fetch:
+    by_id = call.version >= _TOPIC_IDS_FROM
+    asked = [
+        Asked(
+            Key(topic.topic_id if by_id else topic.topic, partition.partition),
+            partition.fetch_offset,
+            partition.partition_max_bytes,
+            partition.current_leader_epoch,
+            partition.last_fetched_epoch,
+            partition.log_start_offset,
+        )
+        for topic in request.topics
+        for partition in topic.partitions
+    ]
+    if request.session_id == NO_SESSION and request.session_epoch == -1:
+        return Fetch(asked)
+    forgotten = [
+        Key(topic.topic_id if by_id else topic.topic, index)
+        for topic in request.forgotten_topics_data
+        for index in topic.partitions
+    ]
+    return call.services.sessions.begin(
+        asked,
+        forgotten,
+        session_id=request.session_id,
+        epoch=request.session_epoch,
+        uses_topic_ids=by_id,
+        is_follower=_replica_id(request) >= 0,
+        now_ms=call.services.timer.now_ms(),
+    )
+
+
+def _replica_id(request: FetchRequest) -> int:
+    if request.replica_state is not None:
+        return request.replica_state.replica_id
+    return request.replica_id
+
+
+def _reader(request: FetchRequest, call: Call) -> Reader:
+    most = call.services.settings.fetch_max_bytes()
+    return Reader(
+        replica_id=_replica_id(request),
+        isolation=Isolation(request.isolation_level & 1),
+        max_bytes=min(request.max_bytes, most) if call.version >= 3 else 0x7FFF_FFFF,
+        min_bytes=min(request.min_bytes, most),
+        first_batch_whole=call.version >= 3,
+    )
+
+
+def _want(asked: Asked, call: Call) -> Wanted:
+    services = call.services
+    topic, index = asked.key
+    topic_id = ZERO_UUID
+    try:
+        if isinstance(topic, bytes):
+            topic_id, topic = topic, services.metadata.topic_named(topic)
+        partition = services.replicas.get(topic, index)
+        if topic_id not in (ZERO_UUID, partition.topic_id):
+            raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID, f"{partition}")
+    except KafkaError as error:
+        name = "" if isinstance(topic, bytes) else topic
+        return Wanted(name, topic_id, index, None, error.code, *asked[1:5])
+    return Wanted(topic, topic_id, index, partition, ErrorCode.NONE, *asked[1:5])
+
+
+def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
+    if call.connection.is_closed:
+        return
+    session = fetch.session
+    topics: list[FetchableTopicResponse] = []
+    last: object = None
+    for asked, each in zip(fetch.asked, found, strict=True):
+        told = Told(
+            each.error,
+            each.high_watermark,
+            each.log_start_offset,
+            has_records=each.slice is not None,
+            has_more=each.diverging is not None,
+        )
+        is_news = session.is_news(asked.key, told) if session is not None else True
+        if not is_news and fetch.is_incremental:
+            continue
+        if asked.key.topic != last:
+            last = asked.key.topic
+            topics.append(
+                FetchableTopicResponse(
+                    topic=each.wanted.topic, topic_id=each.wanted.topic_id, partitions=[]
+                )
+            )
+        topics[-1].partitions.append(_partition_data(call, each))
+    session_id = session.id if session is not None else NO_SESSION
+    response = FetchResponse(session_id=session_id, responses=topics)
+    cold = [each.slice for each in found if each.slice is not None and _is_cold(each, each.slice)]
+    if cold:
+        # Read from the disk in a file thread; sendfile would let everybody wait for it.
+        call.services.replicas.hop.run(
+            lambda: [each.read_ahead() for each in cold],
+            lambda error: _reply_after_reading(call, response, error),
+        )
+    else:
+        call.reply(response)
+
+
+def _reply_after_reading(call: Call, response: FetchResponse, error: BaseException | None) -> None:
+    if isinstance(error, DiskFailed):
+        call.services.replicas.disk_failed(error)
+        call.connection.close()
+    call.reply(response)
+
+
+def _is_cold(found: Found, slice_: Slice) -> bool:
+    """What was appended lately is in memory: only closed segments are asked about."""
+    partition = found.wanted.partition
+    assert partition is not None
+    log = partition.log
+    return log is not None and slice_.file is not log.active.log and not slice_.is_cached()
+
+
+def _partition_data(call: Call, found: Found) -> PartitionData:
+    partition = found.wanted.partition
+    data = PartitionData(
+        partition_index=found.wanted.partition_index,
+        error_code=found.error,
+        high_watermark=found.high_watermark,
+        last_stable_offset=found.last_stable_offset,
+        log_start_offset=found.log_start_offset,
+        aborted_transactions=None,
+        records=b"",
+    )
+    if found.aborted is not None:
+        data.aborted_transactions = [
+            AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
+            for each in found.aborted
+        ]
+    if found.diverging is not None:
+        data.diverging_epoch = EpochEndOffset(
+            epoch=found.diverging.epoch, end_offset=found.diverging.end_offset
+        )
+    if partition is not None and found.error in _MOVED and call.version >= 16:
+        data.current_leader = LeaderIdAndEpoch(
+            leader_id=partition.leader, leader_epoch=partition.leader_epoch
+        )
+    if found.slice is not None and partition is not None:
+        call.services.replicas.traffic_of(partition.topic).bytes_out += found.size_bytes
+        converted = for_old_readers(call, found)
+        if converted is None:
+            piece = FilePiece(found.slice.file, found.slice.position, found.slice.length)
+            data.records = piece
+        else:
+            data.error_code, data.records = converted
+    return data
+
+
+def refuse(request: FetchRequest, error: KafkaError) -> FetchResponse:
+    """Before version 7 there is no top-level error: each partition carries it."""
+    topics = [
+        FetchableTopicResponse(
+            topic=topic.topic,
+            topic_id=topic.topic_id,
+            partitions=[
+                PartitionData(
+                    partition_index=each.partition,
+                    error_code=error.code,
+                    high_watermark=-1,
+                    records=b"",
+                )
+                for each in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    is_about_the_session = error.code in _SESSION_ERRORS
+    return FetchResponse(
+        error_code=error.code, session_id=0, responses=[] if is_about_the_session else topics
+    )
+
+
+_SESSION_ERRORS = (
+    ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+    ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+    ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+)

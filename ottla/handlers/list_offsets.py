@@ -1,0 +1,115 @@
+"""ListOffsets: the offset at a time, at the start or at the end of a partition."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ottla.handlers.call import Call
+from ottla.protocol.apis.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.replication.offsets import MAX_TIMESTAMP, find_offset, segment_offsets
+from ottla.replication.partition import Partition
+from ottla.replication.reading import DEBUGGER, Isolation, Reader
+
+_OLD_STYLE = 0
+# Which version brought which of the times that are none.
+_SPECIAL_FROM = {-1: 1, -2: 1, MAX_TIMESTAMP: 7, -4: 8, -5: 9}
+
+
+def handle_list_offsets(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
+    named = Counter(
+        (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
+    )
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[
+                    _answer(
+                        request,
+                        topic.name,
+                        each,
+                        call,
+                        count=named[topic.name, each.partition_index],
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _answer(
+    request: ListOffsetsRequest,
+    topic: str,
+    asked: ListOffsetsPartition,
+    call: Call,
+    *,
+    count: int,
+) -> ListOffsetsPartitionResponse:
+    response = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+    try:
+        if count > 1 and call.version > _OLD_STYLE:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{topic} is named {count} times")
+        partition = call.services.replicas.get(topic, asked.partition_index)
+        _find(request, partition, asked, call, response)
+    except KafkaError as error:
+        response.error_code = error.code
+    return response
+
+
+def _find(
+    request: ListOffsetsRequest,
+    partition: Partition,
+    asked: ListOffsetsPartition,
+    call: Call,
+    response: ListOffsetsPartitionResponse,
+) -> None:
+    reader = Reader(
+        replica_id=request.replica_id,
+        isolation=Isolation(request.isolation_level & 1),
+        max_bytes=0,
+        min_bytes=0,
+        first_batch_whole=False,
+    )
+    if call.version == _OLD_STYLE:
+        log = partition.leading_log()
+        response.old_style_offsets = segment_offsets(
+            log, asked.timestamp, count=asked.max_num_offsets, reader=reader
+        )
+        return
+    if asked.timestamp < 0 and call.version < _SPECIAL_FROM.get(asked.timestamp, 0x7FFF):
+        detail = f"version {call.version} has no time {asked.timestamp}"
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, detail)
+    log = partition.leading_log(leader_epoch=asked.current_leader_epoch)
+    if reader.replica_id == DEBUGGER:
+        log = partition.local_log()
+    found = find_offset(log, asked.timestamp, reader=reader, leader_epoch=partition.leader_epoch)
+    if found is not None:
+        response.timestamp, response.offset = found.timestamp, found.offset
+        if call.version >= 4:
+            response.leader_epoch = found.leader_epoch
+
+
+def refuse(request: ListOffsetsRequest, error: KafkaError) -> ListOffsetsResponse:
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[
+                    ListOffsetsPartitionResponse(
+                        partition_index=each.partition_index, error_code=error.code
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )

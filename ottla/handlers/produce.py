@@ -1,0 +1,159 @@
+"""Produce: batches into the logs that this broker leads, from the buffer they came in.
+
+Nearly every request names one partition and looks like the one before it: `produce_shortcut.py`
+takes those. Everything else comes here.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ottla.handlers.call import Call
+from ottla.handlers.produce_shortcut import ProduceShortcut, shortcut_for
+from ottla.handlers.services import Services
+from ottla.network.connection import Connection
+from ottla.protocol.apis.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from ottla.protocol.errors import ErrorCode, KafkaError, ProtocolError
+from ottla.protocol.produce_reader import PartitionRecords, ProduceFrame, read_produce
+from ottla.protocol.records.batch import TRANSACTIONAL_BIT
+from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.layout import CODEC_MASK, MAGIC_AT
+from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
+
+PRODUCE = 0
+_ONE_BATCH_FROM = 3
+_ZSTD_FROM = 7
+_ATTRIBUTES_AT = 22  # the low byte
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
+_ADMIN_CLIENT = "__admin_client"
+
+
+def serve_produce(
+    services: Services,
+    connection: Connection,
+    start: int,
+    end: int,
+    version: int,
+    correlation_id: int,
+) -> None:
+    """Append what a frame holds; the answer follows when the tick's writes are done."""
+    shortcut = connection.shortcut
+    if type(shortcut) is ProduceShortcut and shortcut.serve(
+        connection, start, end, version, correlation_id, services.clock.now_ms()
+    ):
+        return
+    frame = read_produce(connection.buffer, start, end, version=version)
+    connection.client_id = frame.client_id
+    call = Call(
+        connection,
+        services,
+        api_key=PRODUCE,
+        version=version,
+        correlation_id=correlation_id,
+        client_id=frame.client_id,
+    )
+    services.requests.count(PRODUCE, version)
+    results = [
+        _append(call, frame, topic, records)
+        for topic, partitions in frame.topics
+        for records in partitions
+    ]
+    operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
+    connection.owe(call, blocks=False)
+    services.tick.settle(
+        lambda: operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
+    )
+    if len(results) == 1 and not results[0].error:
+        connection.shortcut = shortcut_for(
+            services.requests, connection, start, frame, results[0].partition, version
+        )
+
+
+def _append(
+    call: Call, frame: ProduceFrame, topic: str, records: PartitionRecords
+) -> PartitionResult:
+    result = PartitionResult(topic, records.partition_index)
+    try:
+        if frame.acks not in (-1, 0, 1):
+            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
+        view = _check_records(call, frame, records)
+        partition = call.services.replicas.get(topic, records.partition_index)
+        if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
+        now_ms = call.services.clock.now_ms()
+        result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
+    except KafkaError as error:
+        result.refuse(error.code, str(error))
+    return result
+
+
+def _check_records(call: Call, frame: ProduceFrame, records: PartitionRecords) -> memoryview:
+    """What the version of the request allows; the topic's own rules come with the append."""
+    if records.start < 0:
+        raise KafkaError(ErrorCode.INVALID_RECORD, "null records")
+    view = call.connection.view[records.start : records.end]
+    if call.version < _ONE_BATCH_FROM or len(view) <= _ATTRIBUTES_AT:
+        return view
+    if view[MAGIC_AT] != 2:
+        detail = f"version {call.version} carries batches of magic 2, not {view[MAGIC_AT]}"
+        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
+    attributes = view[_ATTRIBUTES_AT]
+    if call.version < _ZSTD_FROM and attributes & CODEC_MASK == Codec.ZSTD:
+        detail = f"version {call.version} may not carry zstd"
+        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, detail)
+    if attributes & TRANSACTIONAL_BIT:
+        raise KafkaError(ErrorCode.INVALID_TXN_STATE, "no transaction is open for this batch")
+    return view
+
+
+def _reply(call: Call, acks: int, results: list[PartitionResult]) -> None:
+    if acks == 0:
+        if any(result.error for result in results):
+            call.connection.close()  # so that the producer asks who leads
+        else:
+            call.reply_with([])
+        return
+    topics: dict[str, list[PartitionProduceResponse]] = {}
+    for result in results:
+        topics.setdefault(result.topic, []).append(
+            PartitionProduceResponse(
+                index=result.index,
+                error_code=result.error,
+                base_offset=result.base_offset,
+                log_append_time_ms=result.log_append_time,
+                log_start_offset=result.log_start_offset,
+                error_message=result.error_message,
+            )
+        )
+    responses = [
+        TopicProduceResponse(name=name, partition_responses=partitions)
+        for name, partitions in topics.items()
+    ]
+    call.reply(ProduceResponse(responses=responses))
+
+
+def handle_produce(request: ProduceRequest, call: Call) -> ProduceResponse:
+    """Only frames are served: `serve_produce` reads them where they lie."""
+    raise ProtocolError("a produce request comes in a frame", reading="ProduceRequest")
+
+
+def refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                partition_responses=[
+                    PartitionProduceResponse(
+                        index=partition.index, error_code=error.code, base_offset=-1
+                    )
+                    for partition in topic.partition_data
+                ],
+            )
+            for topic in request.topic_data
+        ]
+    )

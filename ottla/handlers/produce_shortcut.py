@@ -1,0 +1,192 @@
+"""The produce request that looks like the one before it.
+
+Client id, acks, timeout, topic and partition hardly ever change on a connection. If the bytes
+before the records are those of the last request, nothing is parsed: the partition and the form of
+the answer are known. The answer is made at once, and replaced if the tick's write fails.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from ottla.handlers.services import RequestCounts
+from ottla.network.connection import Connection
+from ottla.protocol.apis.produce import (
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.framing import encode_response
+from ottla.protocol.produce_reader import ProduceFrame
+from ottla.replication.partition import Partition
+
+_FLEXIBLE_FROM = 9
+_ZSTD_FROM = 7
+_START_OFFSET_FROM = 5
+_SMALLEST_BATCH = 61
+_HEAD_BYTES = 8  # key, version, correlation id
+_INT32 = Struct(">i")
+_MARK = 0x0102_0304_0506_0708  # three numbers that stand nowhere else in an answer
+_MARKS = (_MARK, _MARK + 1, _MARK + 2)
+_OFFSETS = Struct(">qqq")
+
+
+class ProduceShortcut:
+    """For one connection, version, client, topic and partition."""
+
+    __slots__ = (
+        "_acks", "_counts", "_head", "_is_flexible", "_key", "_partition", "_prefix",
+        "_prefix_bytes", "_special_bits", "_tail", "_version", "_whole",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        partition: Partition,
+        counts: RequestCounts,
+        *,
+        prefix: bytes,
+        acks: int,
+        version: int,
+    ) -> None:
+        self._partition = partition
+        self._counts = counts.by_version
+        self._key = (0, version)
+        # Transactional, or zstd in versions that may not carry it: the long way has to judge.
+        self._special_bits = 0x10 if version >= _ZSTD_FROM else 0x14
+        self._prefix = prefix
+        self._prefix_bytes = len(prefix) + _HEAD_BYTES
+        self._acks = acks
+        self._version = version
+        self._is_flexible = version >= _FLEXIBLE_FROM
+        answer = self._answer(base_offset=_MARKS[0], log_append_time=_MARKS[1], start=_MARKS[2])
+        at = answer.index(_OFFSETS.pack(*_MARKS))
+        self._head, self._tail = answer[8:at], answer[at + _OFFSETS.size :]
+        self._whole = Struct(f">ii{len(self._head)}sqqq{len(self._tail)}s")
+
+    def _answer(
+        self,
+        *,
+        base_offset: int,
+        log_append_time: int,
+        start: int,
+        error: KafkaError | None = None,
+        correlation_id: int = 0,
+    ) -> bytes:
+        partition = PartitionProduceResponse(
+            index=self._partition.index,
+            base_offset=base_offset,
+            log_append_time_ms=log_append_time,
+            log_start_offset=start,
+            error_code=error.code if error else ErrorCode.NONE,
+            error_message=str(error) if error else None,
+        )
+        topic = TopicProduceResponse(name=self._partition.topic, partition_responses=[partition])
+        response = ProduceResponse(responses=[topic])
+        return encode_response(response, self._version, correlation_id=correlation_id)
+
+    def serve(
+        self,
+        connection: Connection,
+        start: int,
+        end: int,
+        version: int,
+        correlation_id: int,
+        now_ms: int,
+    ) -> bool:
+        """False if the request does not look like the last one, or is not answered at once."""
+        partition = self._partition
+        if (
+            version != self._version
+            or not connection.buffer.startswith(self._prefix, start + _HEAD_BYTES)
+            or connection.waiting
+            or len(partition.isr) != 1
+            or partition.flushes
+        ):
+            return False
+        records = self._records(connection, start + self._prefix_bytes, end)
+        if records is None:
+            return False
+        try:
+            first, _, log_append_time, group = partition.append(
+                records, acks=self._acks, now_ms=now_ms
+            )
+        except KafkaError:
+            connection.shortcut = None
+            return False  # the long way says why, if it does not find another partition
+        log = partition.log
+        assert log is not None
+        if group is not None:
+            place = len(connection.outgoing)
+            partition.if_lost(
+                group, lambda error: self._take_back(connection, place, correlation_id)
+            )
+        self._counts[self._key] += 1
+        connection.answer_with(
+            self._whole.pack(
+                self._whole.size - 4, correlation_id, self._head, first, log_append_time,
+                log.log_start_offset, self._tail,
+            )
+        )  # fmt: skip
+        return True
+
+    def _records(self, connection: Connection, at: int, end: int) -> memoryview | None:
+        """The one batch that follows the prefix, if nothing but it does."""
+        buffer = connection.buffer
+        if self._is_flexible:
+            length = buffer[at]
+            at += 1
+            if length >= 0x80:
+                length &= 0x7F
+                shift = 7
+                while (byte := buffer[at]) >= 0x80 and shift < 28:
+                    length |= (byte & 0x7F) << shift
+                    shift += 7
+                    at += 1
+                length |= byte << shift
+                at += 1
+            # The length is one more than it says; three empty tag buffers follow the records.
+            if at + length + 2 != end or buffer[end - 3 : end] != b"\0\0\0":
+                return None
+            end -= 3
+        else:
+            (length,) = _INT32.unpack_from(buffer, at)
+            at += 4
+            if at + length != end:
+                return None
+        records = connection.view[at:end]
+        if len(records) < _SMALLEST_BATCH or records[16] != 2 or records[22] & self._special_bits:
+            return None
+        return records
+
+    def _refusal(self, error: KafkaError, correlation_id: int) -> bytes:
+        return self._answer(
+            base_offset=-1,
+            log_append_time=-1,
+            start=-1,
+            error=error,
+            correlation_id=correlation_id,
+        )
+
+    def _take_back(self, connection: Connection, place: int, correlation_id: int) -> None:
+        """The write failed. The answer has not left: answers are sent after the writes."""
+        if not connection.is_closed:
+            error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the records could not be written")
+            connection.outgoing[place] = self._refusal(error, correlation_id)
+
+
+def shortcut_for(
+    counts: RequestCounts,
+    connection: Connection,
+    start: int,
+    frame: ProduceFrame,
+    partition: Partition | None,
+    version: int,
+) -> ProduceShortcut | None:
+    """What to remember of this request, if the next one can be served by it."""
+    if partition is None or frame.acks == 0 or frame.transactional_id is not None:
+        return None
+    if version < _START_OFFSET_FROM:
+        return None
+    prefix = bytes(connection.view[start + _HEAD_BYTES : frame.prefix_end])
+    return ProduceShortcut(partition, counts, prefix=prefix, acks=frame.acks, version=version)

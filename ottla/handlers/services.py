@@ -1,0 +1,95 @@
+"""What handlers may use: the parts of a broker, handed over by whoever builds it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ottla.config.overrides import Overrides
+from ottla.controller.config_store import ConfigStore
+from ottla.controller.controller import Controller
+from ottla.controller.topics import TopicRules
+from ottla.handlers.topic_bytes import TopicBytes
+from ottla.metadata.cache import MetadataCache
+from ottla.replication.fetch_sessions import FetchSessions
+from ottla.replication.leadership import Leadership
+from ottla.replication.log_moves import LogMoves
+from ottla.replication.replicas import Replicas
+from ottla.timing.clock import Clock
+from ottla.timing.purgatory import Purgatory
+from ottla.timing.tick import Tick
+from ottla.timing.timer import Timer
+
+
+@dataclass(slots=True)
+class RequestCounts:
+    """How often each API was asked, by version; read by the metrics."""
+
+    by_version: Counter[tuple[int, int]] = field(default_factory=Counter)
+    failures: int = 0  # requests that met a bug of ours
+
+    def count(self, key: int, version: int) -> None:
+        self.by_version[key, version] += 1
+
+
+CheckAlteration = Callable[[str, Mapping[str, str | None]], None]
+
+
+class Settings(Protocol):
+    """What handlers ask of the configuration, as it is now."""
+
+    def fetch_max_bytes(self) -> int: ...
+
+    def down_converts(self, topic: str) -> bool: ...
+
+    def auto_creates_topics(self) -> bool: ...
+
+    def deletes_topics(self) -> bool: ...
+
+
+@dataclass(slots=True)
+class Services:
+    """One broker, as its handlers see it."""
+
+    broker_id: int
+    clock: Clock
+    tick: Tick
+    timer: Timer
+    replicas: Replicas
+    sessions: FetchSessions
+    leadership: Leadership
+    metadata: MetadataCache
+    broker_epoch: Callable[[], int]
+    new_producer_id: Callable[[], Awaitable[int]]
+    learn_topics: Callable[[list[str]], Awaitable[None]]  # their options, before their logs
+    auto_create: Callable[[list[str]], None]  # topics that clients asked for, soon
+    settings: Settings
+    topic_rules: TopicRules
+    overrides: Overrides
+    configs: ConfigStore
+    check_alteration: CheckAlteration  # the operator's policy on changes of configuration
+    log_moves: LogMoves
+    topic_operations: Purgatory  # who waits for topics to be created or deleted, by name
+    elections: Purgatory  # who waits for partitions to have the leader that was elected
+    controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
+    topic_bytes: TopicBytes = field(default_factory=TopicBytes)
+    requests: RequestCounts = field(default_factory=RequestCounts)
+
+    def topics_changed(self, names: tuple[str, ...]) -> None:
+        """The metadata of these topics is not as before: let those who wait for them look."""
+        self.topic_bytes.forget(names)
+        for name in names:
+            self.topic_operations.recheck(name)
+            self.elections.recheck(name)
+
+    def purgatories(self) -> tuple[Purgatory, ...]:
+        replicas = self.replicas
+        return (
+            replicas.produces,
+            replicas.fetches,
+            replicas.deletions,
+            self.topic_operations,
+            self.elections,
+        )

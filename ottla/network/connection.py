@@ -1,0 +1,250 @@
+"""One client: bytes in, requests out, answers in the order of the requests.
+
+Knows no socket: a door (a socket, the simulated network) fills `space`, says how much it
+`received`, and sends what is in `outgoing`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from struct import Struct
+from typing import Protocol
+
+from ottla.network.memory import RequestMemory
+from ottla.network.pieces import FilePiece, Piece
+from ottla.protocol.errors import ProtocolError
+from ottla.timing.tick import Tick
+
+_logger = logging.getLogger(__name__)
+_SIZE = Struct(">i")
+SMALL_BUFFER = 16 * 1024
+# What one read takes at most. Frames that are larger get the buffer they need.
+LARGE_BUFFER = 1024 * 1024
+# How many requests may wait for their answers behind a parked one.
+MOST_WAITING = 1000
+
+
+class Owed(Protocol):
+    """A request whose answer is not there yet; an answer of no pieces is none at all."""
+
+    pieces: list[Piece] | None
+
+
+class Service(Protocol):
+    """What a connection hands its requests to."""
+
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
+        """Handle the frame in `connection.buffer`; views of it hold until the tick ends.
+
+        Calls `answer` or `owe`. False if it may not overtake those that wait: it is served when
+        they are done. ProtocolError closes the connection.
+        """
+
+
+class Connection:
+    """What a door and a service share. Counts for `/debug/connections` are kept on the way."""
+
+    def __init__(
+        self,
+        service: Service,
+        tick: Tick,
+        memory: RequestMemory,
+        *,
+        number: int,
+        listener: str,
+        peer: str,
+        max_request_bytes: int,
+    ) -> None:
+        self.number = number
+        self.listener = listener
+        self.peer = peer
+        self.client_id: str | None = None
+        self.software = ("", "")  # name and version, from ApiVersions
+        self.requests = 0
+        self.bytes_in = 0
+        self.bytes_out = 0
+        self.active_ms = 0
+        self.buffer = bytearray(SMALL_BUFFER)
+        self.view = memoryview(self.buffer)
+        self.outgoing: deque[Piece] = deque()
+        self.waiting: deque[Owed] = deque()
+        self.shortcut: object | None = None  # what the service remembers of the last request
+        self.is_backed_up = False  # the client does not read its answers
+        self.is_closed = False
+        self.on_closed: list[Callable[[], None]] = []
+        self.send: Callable[[], None] = _no_door
+        self.shut: Callable[[], None] = _no_door
+        self._service = service
+        self._tick = tick
+        self._memory = memory
+        self._max_request_bytes = max_request_bytes
+        self._start = 0  # the first byte of the buffer that is not handled
+        self._end = 0  # one past the last that was received
+        self._is_blocked = False  # by a parked request that nothing may overtake
+        self._is_handling = False
+        self._sends = False
+
+    @property
+    def is_hungry(self) -> bool:
+        """Whether the door should read: there is room, and somebody to use what comes."""
+        return not self.is_backed_up and self._end - self._start < len(self.buffer)
+
+    def space(self) -> memoryview | None:
+        """Where to put what comes next; None while there is no memory for it.
+
+        Only between ticks: what was appended must be written before its bytes move.
+        """
+        if not self._end:
+            return self.view
+        if self._end == len(self.buffer):
+            if self._start:
+                self._move_to(self.buffer)
+            if self._end == len(self.buffer) and not self._grow():
+                return None
+        return self.view[self._end :]
+
+    def _grow(self) -> bool:
+        """Step by step, as bytes really come: a client may announce more than it sends."""
+        capacity = len(self.buffer)
+        wanted = min(capacity * 4, max(self._frame_bytes(), LARGE_BUFFER))
+        if wanted <= capacity or not self._memory.take(wanted - capacity):
+            return False
+        self._move_to(bytearray(wanted))
+        return True
+
+    def _frame_bytes(self) -> int:
+        if self._end - self._start < _SIZE.size:
+            return 0
+        size: int = _SIZE.unpack_from(self.buffer, self._start)[0]
+        return size + size // 4 + _SIZE.size  # the next one may be a little larger
+
+    def _move_to(self, buffer: bytearray) -> None:
+        length = self._end - self._start
+        buffer[:length] = self.buffer[self._start : self._end]
+        if buffer is not self.buffer:
+            self.buffer, self.view = buffer, memoryview(buffer)
+        self._start, self._end = 0, length
+
+    def shrink(self) -> None:
+        """Give back a large buffer that nobody uses any more."""
+        if not self._end and len(self.buffer) > SMALL_BUFFER:
+            self._memory.give(len(self.buffer) - SMALL_BUFFER)
+            self.buffer = bytearray(SMALL_BUFFER)
+            self.view = memoryview(self.buffer)
+
+    def received(self, count: int) -> None:
+        self.bytes_in += count
+        self._end += count
+        filled = self._end == len(self.buffer)
+        self.handle()
+        if filled and not self._end and len(self.buffer) < LARGE_BUFFER:
+            # More was there than fitted: next time take more at once.
+            larger = min(len(self.buffer) * 4, LARGE_BUFFER)
+            if self._memory.take(larger - len(self.buffer)):
+                self.buffer = bytearray(larger)
+                self.view = memoryview(self.buffer)
+
+    def handle(self) -> None:
+        """Serve every whole frame that may be served now."""
+        if self._is_handling:
+            return  # the loop below goes on with it
+        self._is_handling = True
+        try:
+            self._handle()
+        except ProtocolError as error:
+            _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
+            self.close()
+        except Exception:
+            _logger.exception("a request of %s failed; closing", self.peer)
+            self.close()
+        finally:
+            self._is_handling = False
+
+    def _handle(self) -> None:
+        serve = self._service.serve
+        while not (self._is_blocked or self.is_backed_up or self.is_closed):
+            start, left = self._start, self._end - self._start
+            if left < 4:
+                break
+            (size,) = _SIZE.unpack_from(self.buffer, start)
+            if not 0 <= size <= self._max_request_bytes:
+                cause = f"the size {size} is not between 0 and {self._max_request_bytes}"
+                raise ProtocolError(cause, reading="frame", path="size", offset=0)
+            if size + 4 > left:
+                break
+            self._start = end = start + 4 + size
+            if not serve(self, start + 4, end):
+                self._start = start
+                self._is_blocked = True
+                break
+            self.requests += 1
+        if self._start == self._end:
+            self._start = self._end = 0
+
+    def answer(self, pieces: list[Piece]) -> None:
+        """The answer to the request that is being served, now that nothing waits before it."""
+        self.outgoing.extend(pieces)
+        if not self._sends:
+            self.send_soon()
+
+    def answer_with(self, piece: bytes) -> None:
+        """As `answer`, for the one piece that nearly every answer is."""
+        self.outgoing.append(piece)
+        if not self._sends:
+            self.send_soon()
+
+    def send_soon(self) -> None:
+        if not self._sends:
+            self._sends = True
+            self._tick.send(self._send)
+
+    def _send(self) -> None:
+        self._sends = False
+        if not self.is_closed:
+            self.send()
+
+    def owe(self, request: Owed, *, blocks: bool) -> None:
+        """The answer comes later, by `settle`. What blocks lets no later request overtake it."""
+        self.waiting.append(request)
+        self._is_blocked = blocks or len(self.waiting) >= MOST_WAITING
+
+    def settle(self) -> None:
+        """Some request that was owed its answer has it now."""
+        waiting = self.waiting
+        if self.is_closed or not waiting:
+            return
+        while waiting and (pieces := waiting[0].pieces) is not None:
+            waiting.popleft()
+            self.outgoing.extend(pieces)
+        self.send_soon()
+        if not waiting and self._is_blocked:
+            self._is_blocked = False
+            self.handle()
+
+    def sent_all(self) -> None:
+        """The client reads again."""
+        self.is_backed_up = False
+        self.handle()
+
+    def close(self) -> None:
+        """For ever, with whatever it still owed or was owed."""
+        if self.is_closed:
+            return
+        self.is_closed = True
+        for piece in self.outgoing:
+            if isinstance(piece, FilePiece):
+                piece.release()
+        self.outgoing.clear()
+        self.waiting.clear()
+        self._memory.give(len(self.buffer) - SMALL_BUFFER)
+        self.shortcut = None
+        callbacks, self.on_closed = self.on_closed, []
+        for callback in callbacks:
+            callback()
+        self.shut()
+
+
+def _no_door() -> None:
+    """Until a door is there."""

@@ -1,0 +1,208 @@
+"""Listeners and their connections: one poller, one round of it per loop callback."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ottla.network.connection import Connection, Service
+from ottla.network.memory import RequestMemory
+from ottla.network.poller import READ, new_poller
+from ottla.network.socket_door import SocketDoor
+from ottla.timing.tick import Tick
+from ottla.timing.timer import Timer
+
+_logger = logging.getLogger(__name__)
+_MOST_EVENTS = 512
+# Rounds before the loop's timers and other callbacks get their turn.
+_MOST_ROUNDS = 8
+_MOST_ACCEPTED = 64
+_SHRINK_AFTER_MS = 10_000
+_OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+@dataclass(slots=True)
+class Limits:
+    """What clients may take; each is an option of its own and may change while running."""
+
+    max_request_bytes: int = 100 * 1024 * 1024
+    max_connections: int = 0x7FFF_FFFF
+    max_connections_per_ip: int = 0x7FFF_FFFF
+    per_ip_overrides: dict[str, int] = field(default_factory=dict)
+    idle_ms: int = 600_000
+    queued_max_request_bytes: int = -1
+    send_buffer_bytes: int = -1  # -1: as the system likes it
+    receive_buffer_bytes: int = -1
+
+
+class Server:
+    """All connections of a broker. Needs the loop only for the poller's descriptor."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        service: Service,
+        tick: Tick,
+        timer: Timer,
+        limits: Limits,
+    ) -> None:
+        self.connections: dict[int, SocketDoor] = {}
+        self.limits = limits
+        self.memory = RequestMemory(limits.queued_max_request_bytes)
+        self.refused = 0  # connections beyond a limit
+        self._loop = loop
+        self._service = service
+        self._tick = tick
+        self._timer = timer
+        self._poller = new_poller()
+        self._listeners: dict[int, tuple[socket.socket, str]] = {}
+        self._accepts = True
+        self._per_ip: Counter[str] = Counter()
+        self._numbers = 0
+        loop.add_reader(self._poller.fileno(), self._rounds)
+
+    def listen(self, name: str, host: str, port: int, *, backlog: int = 512) -> int:
+        """Open a listener; returns its port, which the system chooses if 0 was asked for."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        if not host and socket.has_dualstack_ipv6():
+            sock = socket.create_server(
+                ("", port), family=socket.AF_INET6, backlog=backlog, dualstack_ipv6=True
+            )
+        else:
+            sock = socket.create_server((host, port), family=family, backlog=backlog)
+        sock.setblocking(False)
+        if self.limits.receive_buffer_bytes > 0:  # before a connection is made, or it is too late
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.limits.receive_buffer_bytes)
+        self._listeners[sock.fileno()] = (sock, name)
+        bound: int = sock.getsockname()[1]
+        return bound
+
+    def start(self) -> None:
+        """Begin to accept; until now clients waited in the backlog."""
+        for descriptor in self._listeners:
+            self._poller.register(descriptor, READ)
+        self._look_after()
+
+    def _rounds(self) -> None:
+        tick, poll = self._tick, self._poller.poll
+        connections, listeners = self.connections, self._listeners
+        for _ in range(_MOST_ROUNDS):
+            events = poll(0, _MOST_EVENTS)
+            if not events:
+                return
+            tick.begin()
+            now_ms = self._timer.now_ms()
+            for descriptor, event in events:
+                door = connections.get(descriptor)
+                if door is not None:
+                    door.connection.active_ms = now_ms
+                    door.ready(event)
+                elif descriptor in listeners:
+                    self._accept(*listeners[descriptor])
+            tick.end()
+
+    def _accept(self, listener: socket.socket, name: str) -> None:
+        for _ in range(_MOST_ACCEPTED):
+            if len(self.connections) >= self.limits.max_connections:
+                self._pause()
+                return
+            try:
+                sock, address = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionError):
+                return
+            except OSError as error:
+                if error.errno in _OUT_OF_DESCRIPTORS:
+                    _logger.error("cannot accept connections: %s", error.strerror)
+                    self._pause()
+                    self._timer.call_after(1000, self._resume)
+                return
+            self._admit(sock, address[0], address[1], name)
+
+    def _admit(self, sock: socket.socket, host: str, port: int, listener: str) -> None:
+        host = host.removeprefix("::ffff:")  # an IPv4 client on a socket that takes both
+        limit = self.limits.per_ip_overrides.get(host, self.limits.max_connections_per_ip)
+        if self._per_ip[host] >= limit:
+            self.refused += 1
+            _logger.info("refused a connection of %s: it has %d already", host, limit)
+            sock.close()
+            return
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if self.limits.send_buffer_bytes > 0:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.limits.send_buffer_bytes)
+        self._numbers += 1
+        connection = Connection(
+            self._service,
+            self._tick,
+            self.memory,
+            number=self._numbers,
+            listener=listener,
+            peer=f"{host}:{port}",
+            max_request_bytes=self.limits.max_request_bytes,
+        )
+        connection.active_ms = self._timer.now_ms()
+        door = SocketDoor(sock, connection, self._poller, self.memory, self._forget)
+        self.connections[door.descriptor] = door
+        self._per_ip[host] += 1
+
+    def _forget(self, door: SocketDoor) -> None:
+        del self.connections[door.descriptor]
+        host = door.connection.peer.rpartition(":")[0]
+        self._per_ip[host] -= 1
+        if not self._per_ip[host]:
+            del self._per_ip[host]
+        if not self._accepts and len(self.connections) < self.limits.max_connections:
+            self._resume()
+
+    def _pause(self) -> None:
+        """Leave new clients in the backlog."""
+        if self._accepts:
+            self._accepts = False
+            for descriptor in self._listeners:
+                self._poller.unregister(descriptor)
+
+    def _resume(self) -> None:
+        if not self._accepts and self._listeners:
+            self._accepts = True
+            for descriptor in self._listeners:
+                self._poller.register(descriptor, READ)
+
+    def _look_after(self) -> None:
+        """Close who is silent too long, and take back large buffers that nobody needs."""
+        now_ms = self._timer.now_ms()
+        for door in list(self.connections.values()):
+            connection = door.connection
+            silent_ms = now_ms - connection.active_ms
+            if silent_ms >= self.limits.idle_ms > 0 and not connection.waiting:
+                connection.close()
+            elif silent_ms >= _SHRINK_AFTER_MS:
+                connection.shrink()
+        if self._listeners:
+            pause_ms = max(min(self.limits.idle_ms // 2, _SHRINK_AFTER_MS), 1)
+            self._timer.call_after(pause_ms, self._look_after)
+
+    def stop_listening(self) -> None:
+        self._pause()
+        for sock, _ in self._listeners.values():
+            sock.close()
+        self._listeners.clear()
+
+    def close(self) -> None:
+        """Close every connection, after sending what the kernel takes at once."""
+        self.stop_listening()
+        for door in list(self.connections.values()):
+            if door.connection.outgoing:
+                door.flush()
+            door.connection.close()
+        self._loop.remove_reader(self._poller.fileno())
+        self._poller.close()
+
+    def on_each(self, visit: Callable[[Connection], None]) -> None:
+        for door in self.connections.values():
+            visit(door.connection)

@@ -1,0 +1,192 @@
+"""One partition of this broker: who leads it, how far it is committed, who may append.
+
+Appends of one tick share a write. What depends on the write is settled in the same tick.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.replication.group_commit import GroupCommit
+from ottla.storage.config import FOREVER
+from ottla.storage.files import DiskFailed
+from ottla.storage.hop import Hop
+from ottla.storage.log import Appended, AppendGroup, Log
+from ottla.timing.tick import Tick
+
+_logger = logging.getLogger(__name__)
+
+
+class Watch(Protocol):
+    """What a partition tells of itself."""
+
+    def appended(self, partition: Partition, *, records: int, size_bytes: int) -> None:
+        """The log is longer now, and perhaps more of it is committed."""
+
+    def disk_failed(self, error: DiskFailed) -> None: ...
+
+
+class Partition:
+    """A replica on this broker. Without a log its directory is offline."""
+
+    __slots__ = (
+        "_commit", "_counted_end", "_is_queued", "_optimistic", "_tick", "_unwritten", "_watch",
+        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
+        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        topic: str,
+        index: int,
+        *,
+        topic_id: bytes,
+        broker_id: int,
+        log: Log | None,
+        tick: Tick,
+        hop: Hop,
+        watch: Watch,
+    ) -> None:
+        self.topic = topic
+        self.index = index
+        self.topic_id = topic_id
+        self.broker_id = broker_id
+        self.log = log
+        self.is_leader = False
+        self.leader = -1
+        self.leader_epoch = -1
+        self.controller_epoch = -1
+        self.partition_epoch = -1
+        self.isr: tuple[int, ...] = ()
+        self.replicas: tuple[int, ...] = ()
+        self.follower_ends: dict[int, int] = {}
+        self.min_insync = 1
+        self._tick = tick
+        self._watch = watch
+        self._is_queued = False
+        self._unwritten = 0
+        self._counted_end = log.next_offset if log is not None else 0
+        self._commit: GroupCommit | None = None
+        if log is not None:
+            self._commit = GroupCommit(
+                log, hop, on_flushed=self._flushed, on_failed=watch.disk_failed
+            )
+        self._optimistic: list[tuple[AppendGroup, Callable[[Exception], None]]] = []
+
+    def leading_log(self, *, leader_epoch: int = -1) -> Log:
+        """The log, if this broker leads; `leader_epoch` is the one that the client believes in."""
+        self.check_epoch(leader_epoch)
+        if not self.is_leader:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{self} is led by {self.leader}")
+        return self.local_log()
+
+    def local_log(self) -> Log:
+        if self.log is None:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"the disk of {self} has failed")
+        return self.log
+
+    def check_epoch(self, leader_epoch: int) -> None:
+        if leader_epoch in (-1, self.leader_epoch):
+            return
+        code = ErrorCode.FENCED_LEADER_EPOCH
+        if leader_epoch > self.leader_epoch:
+            code = ErrorCode.UNKNOWN_LEADER_EPOCH
+        detail = f"{self} is in epoch {self.leader_epoch}, the request in {leader_epoch}"
+        raise KafkaError(code, detail)
+
+    def append(self, records: memoryview, *, acks: int, now_ms: int) -> Appended:
+        """Queue what a producer sent; it is written before this tick ends."""
+        log = self.log
+        if not self.is_leader or log is None:
+            log = self.leading_log()
+        if acks == -1 and len(self.isr) < self.min_insync:
+            detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
+            raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
+        try:
+            appended = log.append(records, leader_epoch=self.leader_epoch, now_ms=now_ms)
+        except OSError as error:  # the disk is full; a group before this one may be lost by it
+            self.write_later(0)
+            detail = f"{self}: {error.strerror or error}"
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, detail) from error
+        except DiskFailed as error:
+            self._watch.disk_failed(error)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        self._unwritten += len(records)
+        if not self._is_queued:
+            self._is_queued = True
+            self._tick.write(self._write)
+        return appended
+
+    def write_later(self, size_bytes: int) -> None:
+        """Something was queued in the log: write it at the end of this tick."""
+        self._unwritten += size_bytes
+        if not self._is_queued:
+            self._is_queued = True
+            self._tick.write(self._write)
+
+    def if_lost(self, group: AppendGroup, tell: Callable[[Exception], None]) -> None:
+        """For answers that are made before the write: `tell` if it does not succeed."""
+        self._optimistic.append((group, tell))
+
+    def _write(self) -> None:
+        """The end of the tick: what was queued becomes part of the log, all of it or nothing."""
+        log, size_bytes = self.log, self._unwritten
+        self._is_queued = False
+        self._unwritten = 0
+        if log is None:
+            return
+        try:
+            log.commit()
+        except OSError as error:
+            _logger.error("%s: %s; the records were refused", self, error.strerror or error)
+        except DiskFailed as error:
+            self._watch.disk_failed(error)
+        optimistic, self._optimistic = self._optimistic, []
+        for group, tell in optimistic:
+            if group.error is not None:
+                tell(group.error)
+        if self._commit is not None and self.flushes:
+            self._commit.written()
+        self.advance()
+        records = log.next_offset - self._counted_end
+        self._counted_end = log.next_offset
+        self._watch.appended(self, records=records, size_bytes=size_bytes)
+
+    def _flushed(self) -> None:
+        self.advance()
+        self._watch.appended(self, records=0, size_bytes=0)
+
+    @property
+    def flushes(self) -> bool:
+        """Whether answers may have to wait for a sync."""
+        return self.log is not None and self.log.config.flush_messages != FOREVER
+
+    def waits_for_flush(self, required_offset: int) -> bool:
+        return self._commit is not None and self._commit.waits(required_offset)
+
+    def advance(self) -> bool:
+        """Commit what every in-sync replica has; whether that moved the high watermark."""
+        log = self.log
+        if log is None:
+            return False
+        end = log.next_offset
+        if len(self.isr) > 1:
+            for replica in self.isr:
+                if replica != self.broker_id:
+                    end = min(end, self.follower_ends.get(replica, log.high_watermark))
+        if self._commit is not None and self._commit.goal > log.recovery_point:
+            end = min(end, log.recovery_point)
+        if end <= log.high_watermark:
+            return False
+        log.advance_high_watermark(end)
+        return True
+
+    def low_watermark(self) -> int:
+        """Where the log starts on every replica that is in sync; -1 while one is not heard of."""
+        return self.local_log().log_start_offset if len(self.isr) == 1 else -1
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.index}"

@@ -1,0 +1,145 @@
+"""What a fetch finds: for each partition an error or a range of its log, within the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.replication.partition import Partition
+from ottla.storage.epochs import EpochEnd
+from ottla.storage.log import Log, Slice
+from ottla.storage.transactions import AbortedTransaction
+
+CONSUMER = -1
+DEBUGGER = -2
+
+
+class Isolation(IntEnum):
+    """How far a reader may see: to the high watermark, or to the last stable offset."""
+
+    READ_UNCOMMITTED = 0
+    READ_COMMITTED = 1
+
+
+class Reader(NamedTuple):
+    """Who reads, and how much of everything at most."""
+
+    replica_id: int
+    isolation: Isolation
+    max_bytes: int
+    min_bytes: int
+    # Before version 3 a batch that does not fit was cut off; since then the first always fits.
+    first_batch_whole: bool
+
+    @property
+    def is_follower(self) -> bool:
+        return self.replica_id >= 0
+
+
+class Wanted(NamedTuple):
+    """One partition of a fetch; without `partition` the refusal is in `error`."""
+
+    topic: str
+    topic_id: bytes
+    partition_index: int
+    partition: Partition | None
+    error: ErrorCode
+    fetch_offset: int
+    max_bytes: int
+    leader_epoch: int
+    last_fetched_epoch: int
+
+
+class Found:
+    """The answer for one partition."""
+
+    __slots__ = (
+        "aborted", "diverging", "error", "high_watermark", "last_stable_offset",
+        "log_start_offset", "slice", "wanted",
+    )  # fmt: skip
+
+    def __init__(self, wanted: Wanted, error: ErrorCode = ErrorCode.NONE) -> None:
+        self.wanted = wanted
+        self.error = error
+        self.high_watermark = -1
+        self.last_stable_offset = -1
+        self.log_start_offset = -1
+        self.slice: Slice | None = None
+        self.aborted: list[AbortedTransaction] | None = None
+        self.diverging: EpochEnd | None = None  # where the reader's log and ours part (KIP-595)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.slice.length if self.slice is not None else 0
+
+
+def read(wanted: Sequence[Wanted], reader: Reader) -> list[Found]:
+    """In the order of the request, until `max_bytes` are used up."""
+    found = []
+    left, first_batch_whole = reader.max_bytes, reader.first_batch_whole
+    for each in wanted:
+        result = read_one(each, reader, max_bytes=left, min_one_batch=first_batch_whole)
+        if result.size_bytes:
+            first_batch_whole = False
+            left = max(0, left - result.size_bytes)
+        found.append(result)
+    return found
+
+
+def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: bool) -> Found:
+    if wanted.partition is None:
+        return Found(wanted, wanted.error)
+    try:
+        log = wanted.partition.leading_log(leader_epoch=wanted.leader_epoch)
+    except KafkaError as error:
+        return Found(wanted, error.code)
+    found = Found(wanted)
+    try:
+        if wanted.last_fetched_epoch >= 0:
+            found.diverging = log.epochs.divergence(
+                last_fetched_epoch=wanted.last_fetched_epoch,
+                fetch_offset=wanted.fetch_offset,
+                log_end_offset=log.next_offset,
+            )
+        if found.diverging is None:
+            _read(log, found, reader, max_bytes=max_bytes, min_one_batch=min_one_batch)
+    except KafkaError as error:
+        found.error = error.code
+        found.slice = None
+        found.high_watermark = found.last_stable_offset = found.log_start_offset = -1
+        return found
+    found.high_watermark = log.high_watermark
+    found.log_start_offset = log.log_start_offset
+    found.last_stable_offset = log.last_stable_offset
+    return found
+
+
+def _read(log: Log, found: Found, reader: Reader, *, max_bytes: int, min_one_batch: bool) -> None:
+    wanted = found.wanted
+    limit = min(wanted.max_bytes, max_bytes)
+    result = log.read(
+        wanted.fetch_offset,
+        max_bytes=max(limit, 0),
+        up_to=end_of_view(log, reader),
+        min_one_batch=min_one_batch,
+    )
+    if result is None or not result.length:
+        return
+    if reader.first_batch_whole and not min_one_batch and result.length == limit:
+        size = int.from_bytes(result.file.read(result.position + 8, 4), "big") + 12
+        if size > result.length:
+            return  # a later partition's first batch comes whole or not at all
+    found.slice = result
+    if reader.isolation is Isolation.READ_COMMITTED and not reader.is_follower:
+        found.aborted = log.aborted_transactions(result, wanted.fetch_offset)
+
+
+def end_of_view(log: Log, reader: Reader) -> int:
+    """The offset up to which this reader may see the log."""
+    if reader.is_follower:
+        return log.next_offset
+    if reader.isolation is Isolation.READ_COMMITTED:
+        return log.last_stable_offset
+    return log.high_watermark

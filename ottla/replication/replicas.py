@@ -1,0 +1,113 @@
+"""The partitions that this broker holds, by name, and who waits for what happens to them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.replication.partition import Partition
+from ottla.storage.directories import LogDirectories
+from ottla.storage.files import DiskFailed
+from ottla.storage.hop import Hop
+from ottla.timing.purgatory import Purgatory
+from ottla.timing.tick import Tick
+from ottla.timing.timer import Timer
+
+_logger = logging.getLogger(__name__)
+
+
+class TopicTraffic:
+    """What came in and went out of a topic; read by the metrics."""
+
+    __slots__ = ("bytes_in", "bytes_out", "messages_in")
+
+    def __init__(self) -> None:
+        self.messages_in = 0
+        self.bytes_in = 0
+        self.bytes_out = 0
+
+
+class Replicas:
+    """Changed by the controller's requests only (`leadership.py`); everything else asks."""
+
+    def __init__(
+        self,
+        broker_id: int,
+        directories: LogDirectories,
+        tick: Tick,
+        timer: Timer,
+        hop: Hop,
+        *,
+        purge_interval: int = 1000,
+    ) -> None:
+        self.broker_id = broker_id
+        self.directories = directories
+        self.tick = tick
+        self.hop = hop
+        self.controller_epoch = -1
+        self.partitions: dict[tuple[str, int], Partition] = {}
+        self.fetches = Purgatory("Fetch", timer, purge_interval=purge_interval)
+        self.produces = Purgatory("Produce", timer, purge_interval=purge_interval)
+        self.deletions = Purgatory("DeleteRecords", timer, purge_interval=1)
+        self.traffic: dict[str, TopicTraffic] = {}
+        self.exists_elsewhere: Callable[[str, int], bool] = lambda topic, index: False
+        self.on_disk_failed: Callable[[str, list[Partition]], None] = lambda path, lost: None
+
+    def get(self, topic: str, index: int) -> Partition:
+        """The partition, led here or not; who does not know it hears why."""
+        partition = self.partitions.get((topic, index))
+        if partition is not None:
+            return partition
+        if self.exists_elsewhere(topic, index):
+            detail = f"{topic}-{index} has no replica on broker {self.broker_id}"
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, detail)
+        detail = f"there is no partition {topic}-{index}"
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, detail)
+
+    def led(self) -> Iterator[Partition]:
+        return (each for each in self.partitions.values() if each.is_leader)
+
+    def traffic_of(self, topic: str) -> TopicTraffic:
+        found = self.traffic.get(topic)
+        if found is None:
+            found = self.traffic[topic] = TopicTraffic()
+        return found
+
+    def appended(self, partition: Partition, *, records: int, size_bytes: int) -> None:
+        traffic = self.traffic_of(partition.topic)
+        traffic.messages_in += records
+        traffic.bytes_in += size_bytes
+        self.recheck(partition)
+
+    def recheck(self, partition: Partition) -> None:
+        """Its log, high watermark, leader or start has changed: let those who wait look again."""
+        self.fetches.recheck(partition)
+        self.produces.recheck(partition)
+        self.deletions.recheck(partition)
+
+    def disk_failed(self, error: DiskFailed) -> None:
+        """The log directory is out for good, and with it every partition in it."""
+        path = self._directory_of(error.path)
+        if path is None:
+            _logger.error("a disk failed outside the log directories: %s", error)
+            return
+        lost = [
+            self.partitions[name]
+            for name in self.directories.fail(path, error)
+            if name in self.partitions
+        ]
+        for partition in lost:
+            partition.log = None
+            partition.is_leader = False
+        for partition in lost:
+            self.recheck(partition)
+        self.on_disk_failed(path, lost)
+
+    def _directory_of(self, path: str) -> str | None:
+        held = (each for each in self.directories.online if path == each or _is_in(path, each))
+        return max(held, key=len, default=None)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,64 @@
+"""One round of the event loop, and what is put off to its end.
+
+Log writes come first, so that all appends to a partition in one round share one write. Then whoever
+waited for them is answered, and at last each connection sends everything it has in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Work = Callable[[], None]
+
+
+class Tick:
+    """Collects work for the end of the round; `end` does it, or the loop soon does."""
+
+    __slots__ = ("_call_soon", "_is_open", "_sends", "_settlements", "_writes")
+
+    def __init__(self, call_soon: Callable[[Work], object]) -> None:
+        self._call_soon = call_soon
+        self._is_open = False
+        self._writes: list[Work] = []
+        self._settlements: list[Work] = []
+        self._sends: list[Work] = []
+
+    def begin(self) -> None:
+        """Whoever calls this calls `end` too: nothing needs to be scheduled."""
+        self._is_open = True
+
+    def write(self, work: Work) -> None:
+        self._writes.append(work)
+        if not self._is_open:
+            self._schedule()
+
+    def settle(self, work: Work) -> None:
+        """Run once the writes of this round are done."""
+        self._settlements.append(work)
+        if not self._is_open:
+            self._schedule()
+
+    def send(self, work: Work) -> None:
+        self._sends.append(work)
+        if not self._is_open:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        self._is_open = True
+        self._call_soon(self.end)
+
+    def end(self) -> None:
+        """Do everything, and what that brings up, in the order: writes, settlements, sends."""
+        self._is_open = True
+        while True:
+            if self._writes:
+                works, self._writes = self._writes, []
+            elif self._settlements:
+                works, self._settlements = self._settlements, []
+            elif self._sends:
+                works, self._sends = self._sends, []
+            else:
+                break
+            for work in works:
+                work()
+        self._is_open = False

@@ -1,0 +1,1 @@
+"""The same requests to Apache Kafka and to another broker, answers compared field by field."""

@@ -1,0 +1,1 @@
+"""The store against the nodes that real brokers wrote."""

@@ -1,0 +1,61 @@
+"""The table of the benchmark beside Kafka judges by the right side of each limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.beside import plots
+from benchmarks.beside.rows import Must, Row, above, at_least, at_most, below
+from benchmarks.beside.scenarios import SCENARIOS
+from benchmarks.beside.stall import find_stall_ms
+from benchmarks.beside.table import Table
+
+
+@pytest.mark.parametrize(
+    ("must", "ottla", "kafka", "is_met"),
+    [
+        (at_least(2), 200.0, 100.0, True),
+        (at_least(2), 199.0, 100.0, False),
+        (at_most(1), 100.0, 100.0, True),
+        (at_most(1), 101.0, 100.0, False),
+        (at_most(1), 101.0, None, None),
+        (below(60), 60.0, 330.0, True),
+        (below(60), 61.0, None, False),
+        (above(0.95), 0.9, 0.5, False),
+    ],
+)
+def test_a_limit_is_a_multiple_or_a_value(
+    must: Must, ottla: float, kafka: float | None, is_met: bool | None
+) -> None:
+    assert must.is_met(ottla=ottla, kafka=kafka) is is_met
+
+
+def test_the_table_says_where_ottla_falls_short() -> None:
+    table = Table({"Kafka": {"fetch": 1000, "start": 2.1}, "Ottla": {"fetch": 900, "start": 0.2}})
+    rows = [Row("fetch", "MB/s", at_least(1)), Row("start", "s", below(0.4)), Row("other", "us")]
+    fetch, start, other = table.text(rows).splitlines()[1:]
+    assert fetch.split() == ["fetch", "1,000", "900", "MB/s", "0.90", ">=", "1x", "SHORT"]
+    assert start.split() == ["start", "2.1", "0.2", "s", "0.10", "<=", "0.4", "ok"]
+    assert other.split() == ["other", "-", "-", "us", "-"]
+
+
+def test_every_row_has_a_name_of_its_own() -> None:
+    labels = [row.label for scenario in SCENARIOS for row in scenario.rows]
+    assert len(dict.fromkeys(labels)) == len(labels)
+
+
+def test_the_longest_stall_is_found_among_other_metrics() -> None:
+    text = "# TYPE x gauge\nx_total 3.0\nottla_loop_stall_seconds_max 0.25\nloop_stall_ms 12\n"
+    assert find_stall_ms(text) == 250
+    assert find_stall_ms("x_total 3.0\n") is None
+
+
+def test_both_figures_are_drawn(tmp_path: Path) -> None:
+    table = Table({"Kafka": {"a": 1, "b": 2}, "Ottla": {"a": 3, "b": 1}})
+    plots.draw(table.as_json([Row("a", "MB/s"), Row("b", "us")]), tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "broker-latency.png",
+        "broker-ratios.png",
+    ]
