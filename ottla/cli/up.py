@@ -14,7 +14,7 @@ from ottla.cli.broker import AsJson, Settings, run
 _DATA = "ottla-data"
 
 
-up = typer.Typer(rich_markup_mode="markdown")
+up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @up.command()
