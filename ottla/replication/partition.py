@@ -39,7 +39,7 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_commit", "_counted_end", "_is_queued", "_tick", "_unwritten", "_watch",
+        "_commit", "_counted_end", "_is_queued", "_tick", "_unwritten", "_watch", "answers_at_once",
         "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
         "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
         "unsure",
