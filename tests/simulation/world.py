@@ -268,7 +268,10 @@ class World:
         if self.history.cleaned and replaced:
             found = batches_on_disk(self.log)
             check_compacted(self.history, found, start=self.log.log_start_offset)
-            self.history.entries = found
+            # What was dropped is there until it is set aside, and a crash would bring it back.
+            first = self.log.segments[0].base_offset
+            dropped = [entry for entry in self.history.entries if entry.last < first]
+            self.history.entries = dropped + found
             self.history.origin = self.log.next_offset
         self.history.cleaned = []
         for path in replaced if self.chance.random() < 0.5 else ():
