@@ -230,10 +230,11 @@ class World:
         """
         self.finish_drop()
         self.log.advance_high_watermark(self.chance.randint(self.history.start, self.history.end))
-        self.dropping = begin_retention(self.log, now_ms=self.now_ms)
-        if self.dropping is not None:
+        try:
+            self.dropping = begin_retention(self.log, now_ms=self.now_ms)
+        finally:
             self.history.advance_start(self.log.log_start_offset)
-            assert self.log.log_start_offset <= self.log.high_watermark
+        assert self.log.log_start_offset <= self.log.high_watermark
 
     def finish_drop(self) -> None:
         if self.dropping is not None:
