@@ -266,7 +266,7 @@ class World:
         self.history.cleaned_below = self.cleaning_below
         replaced = compactor.poll()
         assert not compactor.is_busy
-        if self.history.cleaned and replaced:
+        if replaced:
             found = batches_on_disk(self.log)
             check_compacted(self.history, found, start=self.log.log_start_offset)
             # What was dropped is there until it is set aside, and a crash would bring it back.
@@ -274,7 +274,7 @@ class World:
             dropped = [entry for entry in self.history.entries if entry.last < first]
             self.history.entries = dropped + found
             self.history.origin = self.log.next_offset
-        self.history.cleaned = []
+        self.history.cleaned = None
         for path in replaced if self.chance.random() < 0.5 else ():
             self.disk.remove(path)
 
