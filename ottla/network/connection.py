@@ -220,7 +220,8 @@ class Connection:
         """As `answer`, for the one piece that nearly every answer is."""
         self.outgoing.append(piece)
         if not self._sends:
-            self.send_soon()
+            self._sends = True
+            self._tick.send(self._send)
 
     def send_soon(self) -> None:
         if not self._sends:

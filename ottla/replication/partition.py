@@ -40,9 +40,9 @@ class Partition:
 
     __slots__ = (
         "_commit", "_counted_end", "_hop", "_is_queued", "_tick", "_unwritten", "_watch",
-        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
-        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
-        "unsure",
+        "answers_at_once", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader",
+        "isr", "leader", "leader_epoch", "log", "min_insync", "partition_epoch", "replicas",
+        "topic", "topic_id", "unsure",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +71,7 @@ class Partition:
         self.replicas: tuple[int, ...] = ()
         self.follower_ends: dict[int, int] = {}
         self.min_insync = 1
+        self.answers_at_once = False
         self._tick = tick
         self._watch = watch
         self._is_queued = False
@@ -81,6 +82,12 @@ class Partition:
         if log is not None:
             self.switch_to(log)
         self.unsure: list[Unsure] = []
+
+    def reconsider(self) -> None:
+        """After a change of the in-sync replicas or of the configuration."""
+        flushes = self.log is not None and self.log.config.flush_messages != FOREVER
+        # A write is all that it takes for a record to be committed.
+        self.answers_at_once = len(self.isr) == 1 and not flushes
 
     def switch_to(self, log: Log) -> None:
         """The log is another from now on: a copy in another directory, with all that it had."""
@@ -164,7 +171,7 @@ class Partition:
         for group, take_back, connection, place, correlation_id in unsure:
             if group.error is not None:
                 take_back(connection, place, correlation_id)
-        if self._commit is not None and self.flushes:
+        if self._commit is not None and not self.answers_at_once:
             self._commit.written()
         self.advance()
         records = log.next_offset - self._counted_end
@@ -174,11 +181,6 @@ class Partition:
     def _flushed(self) -> None:
         self.advance()
         self._watch.appended(self, records=0, size_bytes=0)
-
-    @property
-    def flushes(self) -> bool:
-        """Whether answers may have to wait for a sync."""
-        return self.log is not None and self.log.config.flush_messages != FOREVER
 
     def waits_for_flush(self, required_offset: int) -> bool:
         return self._commit is not None and self._commit.waits(required_offset)
