@@ -50,7 +50,9 @@ async def test_an_answer_that_cannot_be_encoded_closes_the_connection_and_nothin
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def wrong(request: object, call: object) -> ElectLeadersResponse:
-        return ElectLeadersResponse(error_code="no number", replica_election_results=[])  # type: ignore[arg-type]
+        response = ElectLeadersResponse(replica_election_results=[])
+        response.error_code = "no number"  # type: ignore[assignment]
+        return response
 
     async with one_broker() as broker:
         broken = handler(43)._replace(handle=wrong)
