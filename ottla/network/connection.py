@@ -99,8 +99,8 @@ class Connection:
         """Whether the door should read: there is room, and somebody to use what comes."""
         if self.is_backed_up:
             return False
-        # A full buffer that nothing blocks holds a part of one frame: it has to grow.
-        return self._end - self._start < len(self.buffer) or not self._is_blocked
+        # A buffer that is full of one unfinished frame grows with the next read.
+        return not self._is_blocked or self._end - self._start < len(self.buffer)
 
     def space(self) -> memoryview | None:
         """Where to put what comes next; None while there is no memory for it.
