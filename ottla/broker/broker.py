@@ -273,6 +273,8 @@ class Broker:
         read = self.services.configs.read
         found = await asyncio.gather(*(read(f"topics/{name}") for name in names))
         for name, values in zip(names, found, strict=True):
+            if values == self.overrides.topic_properties(name):
+                continue  # each change is told to every partition there is
             self.reconfiguration.stored("topics", name, values)
 
     def _auto_create(self, names: list[str]) -> None:

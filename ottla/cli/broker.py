@@ -31,7 +31,7 @@ AsJson = Annotated[
 ]
 
 
-broker = typer.Typer(rich_markup_mode="markdown")
+broker = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @broker.command()

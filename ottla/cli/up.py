@@ -16,7 +16,7 @@ from ottla.cli.logs import Level, LogLevel
 _DATA = "ottla-data"
 
 
-up = typer.Typer(rich_markup_mode="markdown")
+up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @up.command()

@@ -25,7 +25,7 @@ class PartitionResult:
 
     __slots__ = (
         "base_offset", "error", "error_message", "group", "index", "log_append_time",
-        "log_start_offset", "partition", "required_offset", "topic",
+        "log_start_offset", "partition", "record_errors", "required_offset", "topic",
     )  # fmt: skip
 
     def __init__(
@@ -41,6 +41,7 @@ class PartitionResult:
         self.base_offset = -1
         self.log_append_time = -1
         self.log_start_offset = -1
+        self.record_errors: list[tuple[int, str]] = []  # by their place in the batch
 
     def appended(self, partition: Partition, appended: Appended) -> None:
         self.partition = partition
@@ -96,7 +97,7 @@ class DelayedProduce:
             result.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         elif self._is_safe(partition, partition.log, result.required_offset):
             result.partition = None
-            if self._acks == -1 and len(partition.isr) < partition.min_insync:
+            if self._acks == -1 and partition.is_under_min_insync:
                 result.refuse(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return result.partition is not None
 
