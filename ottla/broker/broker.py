@@ -88,7 +88,6 @@ class Broker:
         config, ports = self.config, self.ports
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
-        self.tasks = await stack.enter_async_context(_Tasks())
         for folder in config.log_dirs:
             ports.disk.make_folder(folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
@@ -101,6 +100,8 @@ class Broker:
         watcher = ConfigWatcher(store, reconfiguration.stored, ports.clock)
         await watcher.load()
         self._open_directories(stack)
+        # Ends before the store and the logs do, which the tasks use.
+        self.tasks = await stack.enter_async_context(_Tasks())
         self.metadata = MetadataCache(self.cluster_id)
         self.replicas = Replicas(self.id, self.directories, self.tick, self.timer)
         self.replicas.exists_elsewhere = self.metadata.exists
@@ -112,7 +113,9 @@ class Broker:
         self.producer_ids = ProducerIds(store, broker_id=self.id)
         self.services = self._services(ConfigStore(store))
         self.dispatch = Dispatch(self.services, self.tasks.spawn)
-        self.server = Server(loop, self.dispatch, self.tick, self.timer, limits_of(config))
+        self.server = Server(
+            loop, ports.sockets, self.dispatch, self.tick, self.timer, limits_of(config)
+        )
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, config, ports.hostname)
         reconfiguration.attach(self.replicas, self.server)
@@ -133,12 +136,18 @@ class Broker:
         await self._until_known()
         self._tend(stack)
         self.stalls = Stalls(loop)
-        stack.callback(self.stalls.stop)
         self.http = HttpServer(get=get_routes(self))
+        if config[OTTLA_HTTP_PORT] >= 0:
+            await self._observe(stack)
+        self.server.start()
+
+    async def _observe(self, stack: AsyncExitStack) -> None:
+        """Let others look at us; to look at the loop's stalls is for them, too."""
+        config = self.config
+        stack.callback(self.stalls.stop)
         await self.http.start(host=config[OTTLA_HTTP_HOST], port=config[OTTLA_HTTP_PORT])
         stack.push_async_callback(self.http.close)
         self.stalls.start()
-        self.server.start()
 
     def _open_directories(self, stack: AsyncExitStack) -> None:
         ports, now_ms = self.ports, self.ports.clock.now_ms()
