@@ -17,6 +17,7 @@ from ottla.broker.advertising import Addresses, registration
 from ottla.broker.identity import broker_id
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
+from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.reconfiguration import Reconfiguration
 from ottla.broker.routes import get_routes
@@ -47,11 +48,13 @@ from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.errors import KafkaError
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
+from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
+from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
-from ottla.store.port import StoreError
+from ottla.store.port import MetadataStore, StoreError
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -85,9 +88,26 @@ class Broker:
             self._stack = stack.pop_all()
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        config, ports = self.config, self.ports
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
+        self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
+        store, watcher = await self._join_cluster(stack)
+        self._open_directories(stack)
+        # Ends before the store and the logs do, which the tasks use.
+        self.tasks = await stack.enter_async_context(_Tasks())
+        self._hold_replicas(store)
+        self._listen(stack, loop)
+        await self._control(store)
+        self.tasks.spawn(watcher.run())
+        await self._until_known()
+        self._tend(stack)
+        self.log_moves.resume()
+        await self._show_itself(stack, loop)
+        self.server.start()
+
+    async def _join_cluster(self, stack: AsyncExitStack) -> tuple[MetadataStore, ConfigWatcher]:
+        """Who we are, and what the cluster has decided of our configuration."""
+        config, ports = self.config, self.ports
         for folder in config.log_dirs:
             ports.disk.make_folder(folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
@@ -96,31 +116,45 @@ class Broker:
         self.id = await broker_id(config, ports.disk, store)
         self.overrides = Overrides(config)
         self.settings = Settings(self.overrides)
-        reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
-        watcher = ConfigWatcher(store, reconfiguration.stored, ports.clock)
+        self.reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
+        watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
-        self._open_directories(stack)
-        # Ends before the store and the logs do, which the tasks use.
-        self.tasks = await stack.enter_async_context(_Tasks())
+        return store, watcher
+
+    def _hold_replicas(self, store: MetadataStore) -> None:
         self.metadata = MetadataCache(self.cluster_id)
-        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer)
+        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
         self.replicas.exists_elsewhere = self.metadata.exists
         self.leadership = Leadership(
+            self.replicas, min_insync_of=self.settings.min_insync, new_tag=self._new_tag
+        )
+        self.log_moves = LogMoves(
             self.replicas,
-            min_insync_of=self.settings.min_insync,
-            new_tag=lambda: ports.randomness.bytes(16).hex(),
+            self.ports.background,
+            self.timer,
+            self.ports.clock,
+            new_tag=self._new_tag,
+            bytes_per_second=self.settings.log_move_bytes_per_second,
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
         self.services = self._services(ConfigStore(store))
+
+    def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
+        """Clients may connect from now on, but wait until the metadata is there."""
         self.dispatch = Dispatch(self.services, self.tasks.spawn)
+        limits = limits_of(self.config)
         self.server = Server(
-            loop, ports.sockets, self.dispatch, self.tick, self.timer, limits_of(config)
+            loop, self.ports.sockets, self.dispatch, self.tick, self.timer, limits
         )
         stack.callback(self.server.close)
-        self.addresses = Addresses.listen(self.server, config, ports.hostname)
-        reconfiguration.attach(self.replicas, self.server)
+        self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
+        self.reconfiguration.attach(self.replicas, self.server)
+
+    async def _control(self, store: MetadataStore) -> None:
+        """Become known to the cluster, and perhaps its controller."""
+        clock = self.ports.clock
         self.registration = Registration(
-            store, self.id, lambda: registration(self.addresses, config, ports.clock.now_ms())
+            store, self.id, lambda: registration(self.addresses, self.config, clock.now_ms())
         )
         await self.registration.register()
         self.services.controller = self.controller = Controller(
@@ -129,25 +163,21 @@ class Broker:
             brokers=Loopback(self.id, self.dispatch, self.tick),
             register=self.registration.register,
             timer=self.timer,
-            clock=ports.clock,
+            clock=clock,
         )
-        for task in (self.controller.run(), self.producer_ids.run(), watcher.run()):
-            self.tasks.spawn(task)
-        await self._until_known()
-        self._tend(stack)
+        self.tasks.spawn(self.controller.run())
+        self.tasks.spawn(self.producer_ids.run())
+
+    async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
         self.http = HttpServer(get=get_routes(self))
-        if config[OTTLA_HTTP_PORT] >= 0:
-            await self._observe(stack)
-        self.server.start()
-
-    async def _observe(self, stack: AsyncExitStack) -> None:
-        """Let others look at us; to look at the loop's stalls is for them, too."""
-        config = self.config
-        stack.callback(self.stalls.stop)
-        await self.http.start(host=config[OTTLA_HTTP_HOST], port=config[OTTLA_HTTP_PORT])
-        stack.push_async_callback(self.http.close)
+        host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
+        if port < 0:
+            return  # nobody looks at us, nor at the loop's stalls
         self.stalls.start()
+        stack.callback(self.stalls.stop)
+        await self.http.start(host=host, port=port)
+        stack.push_async_callback(self.http.close)
 
     def _open_directories(self, stack: AsyncExitStack) -> None:
         ports, now_ms = self.ports, self.ports.clock.now_ms()
@@ -161,6 +191,10 @@ class Broker:
         )
         stack.callback(lambda: self.directories.close(ports.background))
         self.directories.recover(ports.background, now_ms=now_ms, on_progress=lambda count: None)
+
+    def _new_tag(self) -> str:
+        """For the names of folders that are deleted or moved."""
+        return self.ports.randomness.bytes(16).hex()
 
     def _services(self, configs: ConfigStore) -> Services:
         ports = self.ports
@@ -178,11 +212,14 @@ class Broker:
             metadata=self.metadata,
             broker_epoch=lambda: self.registration.epoch,
             new_producer_id=self.producer_ids.next,
+            learn_topics=self._learn_topics,
             auto_create=self._auto_create,
             settings=self.settings,
             topic_rules=topic_rules(self.overrides, ports.randomness),
             overrides=self.overrides,
             configs=configs,
+            check_alteration=alteration_policy(self.config),
+            log_moves=self.log_moves,
             topic_operations=Purgatory("topic", self.timer),
             elections=Purgatory("ElectLeader", self.timer),
         )
@@ -219,6 +256,13 @@ class Broker:
         tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
         tending.start()
         stack.callback(tending.stop)
+
+    async def _learn_topics(self, names: list[str]) -> None:
+        """A new topic's options come with it: nobody is notified of them."""
+        read = self.services.configs.read
+        found = await asyncio.gather(*(read(f"topics/{name}") for name in names))
+        for name, values in zip(names, found, strict=True):
+            self.reconfiguration.stored("topics", name, values)
 
     def _auto_create(self, names: list[str]) -> None:
         topics = [

@@ -76,7 +76,7 @@ def _measure_replicas(metrics: Metrics, broker: Broker) -> None:
     held = list(broker.replicas.partitions.values())
     led = [partition for partition in held if partition.is_leader]
     lagging = [each for each in led if len(each.isr) < len(each.replicas)]
-    below = [each for each in led if len(each.isr) < each.min_insync]
+    below = [each for each in led if each.is_under_min_insync]
     offline = [each for each in held if each.log is None]
     for name, found in (
         ("PartitionCount", held),

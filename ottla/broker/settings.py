@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ottla.config import topic
-from ottla.config.general_options import AUTO_CREATE_TOPICS_ENABLE
+from ottla.config.general_options import AUTO_CREATE_TOPICS_ENABLE, DELETE_TOPIC_ENABLE
 from ottla.config.overrides import Overrides
 from ottla.config.replication_options import FETCH_MAX_BYTES, INTER_BROKER_PROTOCOL_VERSION
+from ottla.config.throttle_options import REPLICA_ALTER_LOG_DIRS_IO_MAX_BYTES_PER_SECOND
 from ottla.config.transaction_options import PRODUCER_ID_EXPIRATION_MS
 from ottla.replication.log_config import log_config
 from ottla.storage.config import LogConfig
@@ -40,3 +41,9 @@ class Settings:
 
     def auto_creates_topics(self) -> bool:
         return self._overrides.broker[AUTO_CREATE_TOPICS_ENABLE]
+
+    def deletes_topics(self) -> bool:
+        return self._overrides.broker[DELETE_TOPIC_ENABLE]
+
+    def log_move_bytes_per_second(self) -> int:
+        return self._overrides.broker[REPLICA_ALTER_LOG_DIRS_IO_MAX_BYTES_PER_SECOND]

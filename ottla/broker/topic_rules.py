@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ottla.broker.policies import topic_policy
 from ottla.broker.ports import Randomness
 from ottla.config import controller_options, general_options
 from ottla.config.overrides import Overrides
@@ -26,7 +27,7 @@ def topic_rules(overrides: Overrides, randomness: Randomness) -> TopicRules:
 
     return TopicRules(
         check_config=check,
-        check_policy=lambda plan: None,
+        check_policy=topic_policy(overrides.broker),
         default_partitions=lambda: overrides.broker[general_options.NUM_PARTITIONS],
         default_replication_factor=(
             lambda: overrides.broker[general_options.DEFAULT_REPLICATION_FACTOR]

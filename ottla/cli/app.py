@@ -8,11 +8,6 @@ from typing import Annotated
 import typer
 
 from ottla import __version__
-from ottla.cli.broker import broker
-from ottla.cli.debug import debug
-from ottla.cli.log import log
-from ottla.cli.protocol import protocol
-from ottla.cli.up import up
 from ottla.cli.on_demand import CommandsOnDemand
 
 app = typer.Typer(
@@ -21,11 +16,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-app.command("broker")(broker)
-app.command("up")(up)
-app.add_typer(debug, name="debug")
-app.add_typer(log, name="log")
-app.add_typer(protocol, name="protocol")
 
 
 @app.callback(invoke_without_command=True)

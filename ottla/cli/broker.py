@@ -30,7 +30,11 @@ AsJson = Annotated[
 ]
 
 
-def broker(
+broker = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@broker.command()
+def broker_command(
     file: Annotated[str, typer.Argument(help="A server.properties file.", metavar="FILE")],
     *,
     settings: Settings = None,

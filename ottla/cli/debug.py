@@ -16,6 +16,7 @@ from ottla.cli.output import fail, print_table, visible
 _TIMEOUT_SECONDS = 10
 
 debug = typer.Typer(
+    add_completion=False,
     help="What a running broker is doing: who waits, and who is connected.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

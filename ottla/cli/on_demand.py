@@ -10,6 +10,8 @@ from typer.main import get_command
 
 # Each module holds a Typer of the command's name, with an underscore for the hyphen.
 MODULES = {
+    "up": "ottla.cli.up",
+    "broker": "ottla.cli.broker",
     "topics": "ottla.cli.topics",
     "configs": "ottla.cli.configs",
     "offsets": "ottla.cli.offsets",
@@ -17,6 +19,7 @@ MODULES = {
     "produce": "ottla.cli.produce",
     "consume": "ottla.cli.consume",
     "log": "ottla.cli.log",
+    "debug": "ottla.cli.debug",
     "protocol": "ottla.cli.protocol",
 }
 

@@ -14,7 +14,11 @@ from ottla.cli.broker import AsJson, Settings, run
 _DATA = "ottla-data"
 
 
-def up(
+up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@up.command()
+def up_command(
     *,
     port: Annotated[
         int, typer.Option(help="Where clients connect; 0 takes a free port.", min=0, max=65_535)

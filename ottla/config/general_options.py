@@ -74,13 +74,15 @@ CREATE_TOPIC_POLICY_CLASS_NAME = Option(
     name="create.topic.policy.class.name",
     type=CLASS,
     default=None,
-    doc="A class that judges new topics.",
+    doc="A Python class, package.module.Class, whose validate(topic=, partitions=, "
+    "replication_factor=, replicas=, configs=) raises ValueError to refuse a new topic.",
 )
 ALTER_CONFIG_POLICY_CLASS_NAME = Option(
     name="alter.config.policy.class.name",
     type=CLASS,
     default=None,
-    doc="A class that judges changes of configuration.",
+    doc="A Python class, package.module.Class, whose validate(resource_type=, name=, configs=) "
+    "raises ValueError to refuse a change of configuration.",
 )
 QUOTA_WINDOW_NUM = Option(
     name="quota.window.num",

@@ -46,7 +46,7 @@ async def broker_modified(term: Term, broker: int) -> None:
     if now.epoch == before.epoch and now != before:
         term.context.brokers[broker] = now
         term.batch.inform(term.context.brokers, ())
-        term.flush()
+        await term.flush()
 
 
 async def _started(term: Term, brokers: dict[int, LiveBroker]) -> None:
@@ -57,14 +57,14 @@ async def _started(term: Term, brokers: dict[int, LiveBroker]) -> None:
         term.watch_broker(broker)
     term.batch.inform(context.brokers, ())
     context.brokers.update(brokers)
-    term.flush()
+    await term.flush()
     term.batch.inform(brokers, context.leaderships)
-    term.flush()
+    await term.flush()
     replicas = _allowed(term, context.replicas_on(brokers), ReplicaState.ONLINE)
     term.replicas.go_online(replicas)
-    term.flush()
+    await term.flush()
     await term.partitions.bring_online()
-    term.flush()
+    await term.flush()
     waiting = {r.at.topic: None for r in replicas if r.at.topic in context.deleting}
     if waiting:
         await term.deletion.retry(waiting)
@@ -85,10 +85,10 @@ async def replicas_went_offline(term: Term, replicas: Sequence[Replica]) -> None
     doomed, others = split(replicas, lambda r: r.at.topic in term.context.deleting)
     term.partitions.move(term.context.partitions_without_live_leader(), PartitionState.OFFLINE)
     await term.partitions.bring_online()
-    term.flush()
+    await term.flush()
     await term.replicas.go_offline(_allowed(term, others, ReplicaState.OFFLINE))
     term.batch.inform(term.context.brokers, ())  # that the broker is gone, if nothing else
-    term.flush()
+    await term.flush()
     if doomed:
         await term.deletion.failed(doomed)
 
@@ -117,9 +117,9 @@ async def shut_down(term: Term, broker: int, *, broker_epoch: int) -> list[Topic
         return elect_for_shutdown(voters, shutting_down=context.shutting_down)
 
     moved = await term.partitions.elect([replica.at for replica in led], successor)
-    term.flush()
+    await term.flush()
     await term.replicas.go_offline(followed)
-    term.flush()
+    await term.flush()
     return [at for at, is_moved in moved.items() if not is_moved]
 
 

@@ -103,6 +103,8 @@ class Controller:
             self._resign()
             for event in self._waiting:
                 _refuse(event)
+            for settler in self._settlers:
+                settler.cancel()
 
     async def settled(self) -> None:
         """Returns when no event waits or is worked on, and every request is answered."""
@@ -118,6 +120,7 @@ class Controller:
         self, election_type: ElectionType, partitions: Sequence[TopicPartition] | None
     ) -> dict[TopicPartition, ElectionResult]:
         """None elects for all partitions; those that needed none are among the results."""
+        self._active_term()
         done: asyncio.Future[dict[TopicPartition, ElectionResult]]
         done = asyncio.get_running_loop().create_future()
         chosen = None if partitions is None else tuple(partitions)
@@ -126,6 +129,7 @@ class Controller:
 
     async def controlled_shutdown(self, broker: int, *, broker_epoch: int) -> list[TopicPartition]:
         """The partitions that the broker still leads and must not leave yet."""
+        self._active_term()
         done: asyncio.Future[list[TopicPartition]]
         done = asyncio.get_running_loop().create_future()
         self._put(events.ControlledShutdown(broker, broker_epoch, done))
@@ -228,6 +232,8 @@ class Controller:
             self._put(events.BalanceLeaders())
 
     def _answered(self, broker: int, request: Message, answer: Message) -> None:
+        if code := getattr(answer, "error_code", ErrorCode.NONE):
+            log.warning("broker %d: error %d for %s", broker, code, type(request).__name__)
         if self._term is not None:
             if isinstance(answer, LeaderAndIsrResponse):
                 if says_something(self._term.context, broker, answer):

@@ -23,6 +23,8 @@ from ottla.store.port import (
 
 # ZooKeeper refuses requests above a megabyte; an operation here is a few hundred bytes.
 MOST_OPERATIONS = 1_000
+# Under way at a time: enough to keep the store busy, and not too much in one tick of the loop.
+MOST_READS = 200
 
 
 class ControllerMoved(Exception):
@@ -49,7 +51,7 @@ class Fence:
     async def read(self, paths: Iterable[str]) -> list[Entry | None]:
         """Many nodes, asked for together: the answers do not wait for one another."""
         entries: list[Entry | None] = []
-        for some in chunks(paths, MOST_OPERATIONS):
+        for some in chunks(paths, MOST_READS):
             entries += await asyncio.gather(*(self.store.read(path) for path in some))
         return entries
 

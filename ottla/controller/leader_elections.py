@@ -37,7 +37,7 @@ async def elect_leaders(
         return elect_for_offline(voters, unclean_allowed=True)
 
     elected = await term.partitions.elect(needed, choose)
-    term.flush()
+    await term.flush()
     return {
         at: refused or _outcome(at, election_type, has_leader=elected[at])
         for at, refused in results.items()
@@ -57,7 +57,7 @@ def _refused(
     if election_type is ElectionType.PREFERRED:
         is_needed = leader != context.replica_set(at).replicas[0]
     else:
-        is_needed = leader not in context.live_brokers()
+        is_needed = leader not in context.brokers or leader in context.shutting_down
     if is_needed:
         return None
     message = "Leader election not needed for topic partition."

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ottla.controller.context import ControllerContext, LiveBroker
 from ottla.controller.fence import Fence
+from ottla.controller.slices import in_slices
 from ottla.controller.topic_records import TopicRecords, replica_sets
 from ottla.metadata.delta import SECURITY_PROTOCOLS
 from ottla.metadata.image import BrokerImage, Endpoint
@@ -55,5 +56,5 @@ def _security_protocol(registration: BrokerRegistration, listener: str) -> int:
 async def load_topics(
     context: ControllerContext, records: TopicRecords, topics: Iterable[str]
 ) -> None:
-    for topic, assignment in (await records.read(list(topics))).items():
+    async for topic, assignment in in_slices((await records.read(list(topics))).items()):
         context.add_topic(topic, assignment.topic_id or b"", replica_sets(assignment))

@@ -28,7 +28,7 @@ async def isr_changed(term: Term) -> None:
     if changed:
         term.context.leaderships.update(await term.states.read(changed))
         term.batch.inform(term.context.brokers, changed)
-        term.flush()
+        await term.flush()
     await term.fence.delete(entry.path for entry in entries)
 
 
@@ -39,7 +39,7 @@ async def log_dirs_failed(term: Term) -> None:
     states = REPLICA_BEFORE[ReplicaState.ONLINE]
     replicas = term.context.replicas_on(brokers)
     term.replicas.go_online([r for r in replicas if term.context.replica_state(r) in states])
-    term.flush()
+    await term.flush()
     await term.fence.delete(entry.path for entry in entries)
 
 

@@ -11,6 +11,7 @@ from ottla.controller.elections import Elected, elect_first, elect_for_offline
 from ottla.controller.lists import split
 from ottla.controller.partition_states import PartitionStates
 from ottla.controller.request_batch import RequestBatch
+from ottla.controller.slices import in_slices
 from ottla.controller.states import PARTITION_BEFORE, PartitionState
 
 log = logging.getLogger(__name__)
@@ -117,14 +118,14 @@ class PartitionMachine:
     async def _initialize(self, partitions: Sequence[TopicPartition]) -> None:
         """The first leader of a new partition: the znode must not exist yet."""
         first: dict[TopicPartition, Elected] = {}
-        for at in partitions:
+        async for at in in_slices(partitions):
             if elected := elect_first(self._context.electorate(at).live):
                 first[at] = elected
             else:
                 log.warning("%s-%d: none of its brokers is up", at.topic, at.partition)
         new_topics = [topic for topic in {at.topic: None for at in first} if self._is_unled(topic)]
         created = await self._states.create(self._new_states(first), new_topics=new_topics)
-        for at, leadership in created.items():
+        async for at, leadership in in_slices(created.items()):
             self._context.leaderships[at] = leadership
             self._context.set_partition_state(at, PartitionState.ONLINE)
             self._batch.lead_or_follow(first[at].recipients, at, is_new=True)

@@ -9,14 +9,15 @@ from dataclasses import replace
 from ottla.controller.context import Leadership, TopicPartition
 from ottla.controller.fence import MOST_OPERATIONS, Fence
 from ottla.controller.lists import chunks
+from ottla.controller.slices import in_slices
 from ottla.store import paths
 from ottla.store.port import BadVersion, Create, Entry, NodeExists, NoNode, Operation, Write
 from ottla.store.znodes import RECOVERED, RECOVERING, PartitionState
 
 log = logging.getLogger(__name__)
 
-# A new partition takes up to three nodes.
-_MOST_PARTITIONS = MOST_OPERATIONS // 3
+# A new partition takes up to three nodes, and a moment of the loop's time.
+_MOST_PARTITIONS = MOST_OPERATIONS // 5
 
 States = dict[TopicPartition, Leadership]
 
@@ -29,7 +30,8 @@ class PartitionStates:
         """Those that have a state."""
         wanted = list(partitions)
         entries = await self._fence.read(paths.partition_state(*at) for at in wanted)
-        return {at: _decoded(entry) for at, entry in zip(wanted, entries, strict=True) if entry}
+        found = zip(wanted, entries, strict=True)
+        return {at: _decoded(entry) async for at, entry in in_slices(found) if entry}
 
     async def create(
         self, states: Mapping[TopicPartition, Leadership], *, new_topics: Collection[str]

@@ -36,7 +36,7 @@ LEADER_EPOCH_DURING_DELETE = -2
 
 
 class RequestBatch:
-    """States are taken from the context when the requests are built, so the latest is told."""
+    """States are taken from the context by `prepare`, so the latest is told."""
 
     def __init__(self, context: ControllerContext, *, inter_broker_listener: str) -> None:
         self._context = context
@@ -44,7 +44,10 @@ class RequestBatch:
         self._led: dict[int, dict[TopicPartition, bool]] = {}
         self._stopped: dict[int, dict[TopicPartition, bool]] = {}
         self._informed: dict[int, None] = {}
+        self._all_informed = False
         self._news: dict[TopicPartition, None] = {}
+        self._led_states: dict[tuple[TopicPartition, bool], LeaderAndIsrPartitionState] = {}
+        self._news_states: dict[TopicPartition, UpdateMetadataPartitionState] = {}
 
     def lead_or_follow(
         self, brokers: Iterable[int], at: TopicPartition, *, is_new: bool = False
@@ -53,7 +56,8 @@ class RequestBatch:
         for broker in brokers:
             told = self._led.setdefault(broker, {})
             told[at] = is_new or told.get(at, False)
-        self.inform(self._context.brokers, [at])
+        self._all_informed = True
+        self._news[at] = None
 
     def inform(self, brokers: Iterable[int], partitions: Iterable[TopicPartition]) -> None:
         """Tell these brokers which brokers live, and who leads the partitions."""
@@ -64,24 +68,44 @@ class RequestBatch:
         told = self._stopped.setdefault(broker, {})
         told[at] = delete or told.get(at, False)
 
+    def prepare(self) -> Iterator[None]:
+        """Builds what `take` puts together, partition by partition: it may be many.
+
+        The context must stay as it is until they are taken.
+        """
+        for told in self._led.values():
+            for at, is_new in told.items():
+                if (at, is_new) not in self._led_states:
+                    state = self._leader_and_isr_state(at, is_new=is_new)
+                    self._led_states[at, is_new] = state
+                    yield
+        for at in self._news:
+            if state_told := self._update_metadata_state(at):
+                self._news_states[at] = state_told
+                yield
+
     def take(self) -> list[tuple[int, Message]]:
         """The requests in the order in which they go out; the batch is empty after."""
+        if self._all_informed:
+            self._informed.update(dict.fromkeys(self._context.brokers))
+            self._all_informed = False
         requests = [*self._leader_and_isrs(), *self._update_metadatas(), *self._stop_replicas()]
-        for collected in (self._led, self._stopped, self._informed, self._news):
-            collected.clear()
+        self._led.clear()
+        self._stopped.clear()
+        self._informed.clear()
+        self._news.clear()
+        self._led_states.clear()
+        self._news_states.clear()
         return requests
 
     def _leader_and_isrs(self) -> Iterator[tuple[int, Message]]:
-        states: dict[tuple[TopicPartition, bool], LeaderAndIsrPartitionState] = {}
         for broker, told in self._led.items():
             if broker not in self._context.brokers:
                 continue
             topics: dict[str, list[LeaderAndIsrPartitionState]] = {}
             leaders: dict[int, None] = {}
             for at, is_new in told.items():
-                if (at, is_new) not in states:
-                    states[at, is_new] = self._leader_and_isr_state(at, is_new=is_new)
-                state = states[at, is_new]
+                state = self._led_states[at, is_new]
                 topics.setdefault(at.topic, []).append(state)
                 leaders[state.leader] = None
             yield (
@@ -135,9 +159,8 @@ class RequestBatch:
 
     def _update_metadatas(self) -> Iterator[tuple[int, Message]]:
         topics: dict[str, list[UpdateMetadataPartitionState]] = {}
-        for at in self._news:
-            if state := self._update_metadata_state(at):
-                topics.setdefault(at.topic, []).append(state)
+        for at, state in self._news_states.items():
+            topics.setdefault(at.topic, []).append(state)
         # One list for all: only the broker epoch differs from request to request.
         topic_states = [
             UpdateMetadataTopicState(

@@ -29,6 +29,7 @@ from ottla.controller.partition_states import PartitionStates
 from ottla.controller.replica_machine import ReplicaMachine
 from ottla.controller.request_batch import RequestBatch
 from ottla.controller.senders import Senders
+from ottla.controller.slices import in_slices
 from ottla.controller.topic_deletion import TopicDeletion
 from ottla.controller.topic_records import TopicRecords
 from ottla.store import paths
@@ -100,12 +101,12 @@ class Term:
         if await self._store.read(paths.FEATURE) is None:
             await self.fence.multi([Create(paths.FEATURE, Feature(is_enabled=True).encode())])
         self.batch.inform(self.context.brokers, self.context.leaderships)
-        self.flush()
+        await self.flush()
         await self.replicas.start()
-        self.flush()
+        await self.flush()
         self.partitions.start()
         await self.partitions.bring_online()
-        self.flush()
+        await self.flush()
         await self.deletion.resume()
         self._put(PreferredElectionRequest())
 
@@ -115,8 +116,10 @@ class Term:
         self._watches.clear()
         self.senders.stop()
 
-    def flush(self) -> None:
+    async def flush(self) -> None:
         """Sends what was collected."""
+        async for _ in in_slices(self.batch.prepare()):
+            pass
         for broker, request in self.batch.take():
             self.senders.put(broker, request)
 

@@ -60,6 +60,6 @@ async def _create(term: Term, partitions: Sequence[TopicPartition]) -> None:
     term.partitions.move(partitions, PartitionState.NEW)
     term.replicas.become_new(replicas)
     await term.partitions.go_online(partitions)
-    term.flush()
+    await term.flush()
     term.replicas.go_online(replicas)
-    term.flush()
+    await term.flush()

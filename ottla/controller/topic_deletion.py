@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from ottla.controller.context import ControllerContext, Replica
 from ottla.controller.lists import split
@@ -27,7 +27,7 @@ class TopicDeletion:
         replicas: ReplicaMachine,
         batch: RequestBatch,
         records: TopicRecords,
-        flush: Callable[[], None],
+        flush: Callable[[], Awaitable[None]],
     ) -> None:
         self._context = context
         self._partitions = partitions
@@ -105,14 +105,14 @@ class TopicDeletion:
                 self._partitions.move(partitions, PartitionState.NON_EXISTENT)
                 self._started[topic] = None
             self._batch.inform(self._context.brokers, partitions)
-        self._flush()
+        await self._flush()
         alive, dead = self._by_life(topics)
         await self._replicas.go_offline([*alive, *dead])
-        self._flush()
+        await self._flush()
         self._replicas.move(dead, ReplicaState.DELETION_INELIGIBLE)
         self._ineligible.update(dict.fromkeys(replica.at.topic for replica in dead))
         self._replicas.start_deletion(alive)
-        self._flush()
+        await self._flush()
 
     def _by_life(self, topics: Iterable[str]) -> tuple[list[Replica], list[Replica]]:
         """Replicas that can be deleted now, and those whose brokers are away."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ottla.controller.context import ReplicaSet
 from ottla.controller.fence import MOST_OPERATIONS, Fence
 from ottla.controller.lists import chunks
+from ottla.controller.slices import in_slices
 from ottla.store import paths
 from ottla.store.port import Delete, NoNode, NotEmpty, Operation, Write
 from ottla.store.znodes import TopicAssignment
@@ -33,7 +34,7 @@ class TopicRecords:
         """Those that exist. A topic of an old Kafka gets the id that it lacks."""
         entries = await self._fence.read(map(paths.topic, topics))
         found: dict[str, TopicAssignment] = {}
-        for topic, entry in zip(topics, entries, strict=True):
+        async for topic, entry in in_slices(zip(topics, entries, strict=True)):
             if entry is None:
                 continue
             assignment = TopicAssignment.decode(entry.data, entry.path)

@@ -15,6 +15,7 @@ from ottla.controller.fence import MOST_OPERATIONS, ControllerMoved, Fence
 from ottla.controller.lists import chunks
 from ottla.controller.loading import names_below
 from ottla.controller.placement import Assignment, Candidate, check_manual, place
+from ottla.controller.slices import in_slices
 from ottla.controller.topic_names import Collisions, check_name
 from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.apis.delete_topics import DeleteTopicState
@@ -96,13 +97,13 @@ def live_candidates(context: ControllerContext) -> list[Candidate]:
 async def create_topics(
     office: Office, topics: Sequence[CreatableTopic], rules: TopicRules, *, validate_only: bool
 ) -> list[CreatedTopic]:
-    """One result for each name, in the order of the request."""
+    """One result for each topic, in the order of the request."""
     marked = await names_below(office.fence, paths.DELETE_TOPICS)
     planner = _Planner(office.context, rules, marked_for_deletion=marked)
     counts = Counter(topic.name for topic in topics)
     results: dict[str, CreatedTopic] = {}
     plans: dict[str, TopicPlan] = {}
-    for topic in topics:
+    async for topic in in_slices(topics):
         try:
             if counts[topic.name] > 1:
                 message = "Found multiple entries for this topic."
@@ -114,7 +115,7 @@ async def create_topics(
     if not validate_only:
         for name in await _write(office.fence, list(plans.values())):
             results[name] = CreatedTopic(name, ErrorCode.TOPIC_ALREADY_EXISTS, _exists(name))
-    return list(results.values())
+    return [results[topic.name] for topic in topics]
 
 
 def _created(plan: TopicPlan, *, validate_only: bool) -> CreatedTopic:

@@ -20,7 +20,8 @@ def handle_api_versions(request: ApiVersionsRequest, call: Call) -> ApiVersionsR
             if not _SOFTWARE.fullmatch(text):
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"the client software is {text!r}")
         call.connection.software = (request.client_software_name, request.client_software_version)
-    return ApiVersionsResponse(api_keys=_served())
+    # A ZooKeeper-mode broker has finalized no features, and says so with an epoch.
+    return ApiVersionsResponse(api_keys=_served(), finalized_features_epoch=0)
 
 
 def _served() -> list[ApiVersion]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
-from ottla.network.pieces import Piece
+from ottla.network.pieces import FilePiece, Piece
 from ottla.protocol.framing import encode_response_pieces
 from ottla.protocol.schema import Message
 
@@ -43,8 +43,6 @@ class Call:
         return self.connection.listener
 
     def reply(self, response: Message) -> None:
-        if self.connection.is_closed:
-            return
         # What lies elsewhere are the ranges of files that a fetch found.
         pieces: list[Piece] = encode_response_pieces(  # type: ignore[assignment]
             response, self.version, correlation_id=self.correlation_id
@@ -54,5 +52,10 @@ class Call:
     def reply_with(self, pieces: list[Piece]) -> None:
         """The answer as it goes over the wire; of no pieces, if there is none (acks=0)."""
         assert self.pieces is None, "answered twice"
+        if self.connection.is_closed:
+            for piece in pieces:
+                if isinstance(piece, FilePiece):
+                    piece.release()
+            return
         self.pieces = pieces
         self.connection.settle()

@@ -11,13 +11,17 @@ from ottla.protocol.apis.describe_cluster import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 
 _BROKERS = 1
+_CONTROLLERS = 2
 _ALL_CLUSTER_OPERATIONS = 0x1FA0
 
 
 def handle_describe_cluster(request: DescribeClusterRequest, call: Call) -> DescribeClusterResponse:
     if request.endpoint_type != _BROKERS:
+        code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+        if request.endpoint_type == _CONTROLLERS:
+            code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
         detail = f"endpoint type {request.endpoint_type}: only brokers answer here"
-        raise KafkaError(ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, detail)
+        raise KafkaError(code, detail)
     image = call.services.metadata.image
     response = DescribeClusterResponse(
         cluster_id=image.cluster_id,

@@ -33,6 +33,9 @@ class Dispatch:
         self._spawn = spawn
 
     def serve(self, connection: Connection, start: int, end: int) -> bool:
+        shortcut = connection.shortcut
+        if shortcut is not None and shortcut.serve(connection, start, end):
+            return True
         if end - start < _HEAD.size:
             cause = f"{end - start} bytes are too few for a header"
             raise ProtocolError(cause, reading="request header", path="correlation_id")
@@ -95,8 +98,14 @@ class Dispatch:
             response = await found.handle(request, call)
         except Exception as error:
             response = self._refuse(found, request, error)
-        if response is not None:
+        if response is None:
+            return
+        try:
             call.reply(response)
+        except Exception:
+            # One that cannot be encoded: nobody is above us but the broker itself.
+            _logger.exception("%s has no answer; closing", found.name)
+            call.connection.close()
 
     async def ask(self, request: Message, connection: Connection) -> Message:
         """A request of this broker to itself: the same handler, without the bytes."""

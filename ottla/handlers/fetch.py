@@ -21,6 +21,8 @@ from ottla.protocol.primitives import ZERO_UUID
 from ottla.replication.delayed_fetch import DelayedFetch, is_enough
 from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key, Told
 from ottla.replication.reading import Found, Isolation, Reader, Wanted, read
+from ottla.storage.files import DiskFailed
+from ottla.storage.log import Slice
 
 _TOPIC_IDS_FROM = 13
 _MOVED = (
@@ -132,7 +134,31 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
             )
         topics[-1].partitions.append(_partition_data(call, each))
     session_id = session.id if session is not None else NO_SESSION
-    call.reply(FetchResponse(session_id=session_id, responses=topics))
+    response = FetchResponse(session_id=session_id, responses=topics)
+    cold = [each.slice for each in found if each.slice is not None and _is_cold(each, each.slice)]
+    if cold:
+        # Read from the disk in a file thread; sendfile would let everybody wait for it.
+        call.services.replicas.hop.run(
+            lambda: [each.read_ahead() for each in cold],
+            lambda error: _reply_after_reading(call, response, error),
+        )
+    else:
+        call.reply(response)
+
+
+def _reply_after_reading(call: Call, response: FetchResponse, error: BaseException | None) -> None:
+    if isinstance(error, DiskFailed):
+        call.services.replicas.disk_failed(error)
+        call.connection.close()
+    call.reply(response)
+
+
+def _is_cold(found: Found, slice_: Slice) -> bool:
+    """What was appended lately is in memory: only closed segments are asked about."""
+    partition = found.wanted.partition
+    assert partition is not None
+    log = partition.log
+    return log is not None and slice_.file is not log.active.log and not slice_.is_cached()
 
 
 def _partition_data(call: Call, found: Found) -> PartitionData:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from ottla.handlers.call import Call
 from ottla.handlers.controller_request import check_controller
+from ottla.handlers.slices import Slices
 from ottla.protocol.apis.leader_and_isr import (
     LeaderAndIsrPartitionError,
     LeaderAndIsrRequest,
@@ -17,20 +16,26 @@ from ottla.protocol.primitives import ZERO_UUID
 from ottla.replication.leadership import PartitionState
 
 _BY_TOPIC_ID_FROM = 5
-_SLICE_MS = 5  # opening logs takes time: others get their turn in between
 
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> LeaderAndIsrResponse:
     services = call.services
     check_controller(services, request.controller_epoch, request.broker_epoch)
+    states = _states(request)
+    held = services.replicas.partitions
+    await services.learn_topics(
+        list(
+            dict.fromkeys(
+                each.topic for each in states if (each.topic, each.partition_index) not in held
+            )
+        )
+    )
     errors: list[tuple[PartitionState, ErrorCode]] = []
-    slice_ends_ms = services.timer.now_ms() + _SLICE_MS
-    for state in _states(request):
+    slices = Slices(services.timer)
+    for state in states:
         now_ms = services.clock.now_ms()
         errors.append((state, services.leadership.become(state, now_ms=now_ms)))
-        if services.timer.now_ms() >= slice_ends_ms:
-            await asyncio.sleep(0)
-            slice_ends_ms = services.timer.now_ms() + _SLICE_MS
+        await slices.breathe()  # opening logs takes time
     return _response(errors, call.version)
 
 

@@ -66,9 +66,9 @@ def _topics(
 def _find(asked: MetadataRequestTopic, call: Call) -> TopicImage | MetadataResponseTopic:
     image = call.services.metadata.image
     name = asked.name
-    if name is None:
+    if asked.topic_id != ZERO_UUID or name is None:
         if call.version < _TOPIC_IDS_FROM:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, "a topic without name")
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"version {call.version} asks by name only")
         name = image.topic_names.get(asked.topic_id)
         if name is None:
             return MetadataResponseTopic(
@@ -77,8 +77,6 @@ def _find(asked: MetadataRequestTopic, call: Call) -> TopicImage | MetadataRespo
                 topic_id=asked.topic_id,
                 partitions=[],
             )
-    elif asked.topic_id != ZERO_UUID and call.version < _TOPIC_IDS_FROM:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, f"version {call.version} asks by name only")
     topic = image.topics.get(name)
     if topic is not None:
         return topic

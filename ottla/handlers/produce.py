@@ -9,16 +9,17 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
-from ottla.handlers.produce_shortcut import ProduceShortcut, shortcut_for
+from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
 from ottla.protocol.apis.produce import (
+    BatchIndexAndErrorMessage,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
     TopicProduceResponse,
 )
-from ottla.protocol.errors import ErrorCode, KafkaError, ProtocolError
+from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError, ProtocolError
 from ottla.protocol.produce_reader import PartitionRecords, ProduceFrame, read_produce
 from ottla.protocol.records.batch import TRANSACTIONAL_BIT
 from ottla.protocol.records.compression import Codec
@@ -31,6 +32,12 @@ _ZSTD_FROM = 7
 _ATTRIBUTES_AT = 22  # the low byte
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 _ADMIN_CLIENT = "__admin_client"
+# With these Kafka tells where the log starts.
+_JUDGED_BY_THE_LOG = (ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP)
+
+
+class NotOneBatch(KafkaError):
+    """Refused before any log was asked."""
 
 
 def serve_produce(
@@ -42,11 +49,6 @@ def serve_produce(
     correlation_id: int,
 ) -> None:
     """Append what a frame holds; the answer follows when the tick's writes are done."""
-    shortcut = connection.shortcut
-    if type(shortcut) is ProduceShortcut and shortcut.serve(
-        connection, start, end, version, correlation_id, services.clock.now_ms()
-    ):
-        return
     frame = read_produce(connection.buffer, start, end, version=version)
     connection.client_id = frame.client_id
     call = Call(
@@ -58,10 +60,16 @@ def serve_produce(
         client_id=frame.client_id,
     )
     services.requests.count(PRODUCE, version)
-    results = [
-        _append(call, frame, topic, records)
+    # Of a partition that is named twice only the last counts, as in Kafka.
+    named = {
+        (topic, records.partition_index): records
         for topic, partitions in frame.topics
         for records in partitions
+    }
+    may_be_transactional = frame.transactional_id is not None
+    results = [
+        _append(call, frame, topic, records, may_be_transactional=may_be_transactional)
+        for (topic, _), records in named.items()
     ]
     operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
     connection.owe(call, blocks=False)
@@ -70,43 +78,72 @@ def serve_produce(
     )
     if len(results) == 1 and not results[0].error:
         connection.shortcut = shortcut_for(
-            services.requests, connection, start, frame, results[0].partition, version
+            services, connection, start, frame, results[0].partition, version
         )
 
 
 def _append(
-    call: Call, frame: ProduceFrame, topic: str, records: PartitionRecords
+    call: Call,
+    frame: ProduceFrame,
+    topic: str,
+    records: PartitionRecords,
+    *,
+    may_be_transactional: bool,
 ) -> PartitionResult:
     result = PartitionResult(topic, records.partition_index)
     try:
         if frame.acks not in (-1, 0, 1):
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
-        view = _check_records(call, frame, records)
+        view = _check_records(call, records, may_be_transactional=may_be_transactional)
         partition = call.services.replicas.get(topic, records.partition_index)
         if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
-        now_ms = call.services.clock.now_ms()
-        result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
+        if view is not None:
+            now_ms = call.services.clock.now_ms()
+            result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
     except KafkaError as error:
         result.refuse(error.code, str(error))
+        if error.code in _JUDGED_BY_THE_LOG and not isinstance(error, NotOneBatch):
+            result.log_start_offset = _log_start(call, result)
+        if isinstance(error, InvalidRecords):
+            result.record_errors = error.records
     return result
 
 
-def _check_records(call: Call, frame: ProduceFrame, records: PartitionRecords) -> memoryview:
-    """What the version of the request allows; the topic's own rules come with the append."""
+def _log_start(call: Call, result: PartitionResult) -> int:
+    partition = call.services.replicas.partitions.get((result.topic, result.index))
+    if partition is None or partition.log is None:
+        return -1
+    return partition.log.log_start_offset
+
+
+def _check_records(
+    call: Call, records: PartitionRecords, *, may_be_transactional: bool
+) -> memoryview | None:
+    """What the version of the request allows; the topic's own rules come with the append.
+
+    None if there is nothing to append, which only old versions may send.
+    """
     if records.start < 0:
-        raise KafkaError(ErrorCode.INVALID_RECORD, "null records")
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "null records")
     view = call.connection.view[records.start : records.end]
-    if call.version < _ONE_BATCH_FROM or len(view) <= _ATTRIBUTES_AT:
-        return view
-    if view[MAGIC_AT] != 2:
+    is_whole = len(view) > _ATTRIBUTES_AT and int.from_bytes(view[8:12], "big") + 12 <= len(view)
+    if call.version < _ONE_BATCH_FROM:
+        return view if is_whole else None
+    if not is_whole:
+        detail = f"{len(view)} bytes that hold no whole batch"
+        raise NotOneBatch(ErrorCode.INVALID_RECORD, detail)
+    if view[MAGIC_AT] < 2:
         detail = f"version {call.version} carries batches of magic 2, not {view[MAGIC_AT]}"
-        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
+        raise NotOneBatch(ErrorCode.INVALID_RECORD, detail)
     attributes = view[_ATTRIBUTES_AT]
     if call.version < _ZSTD_FROM and attributes & CODEC_MASK == Codec.ZSTD:
         detail = f"version {call.version} may not carry zstd"
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, detail)
     if attributes & TRANSACTIONAL_BIT:
+        if not may_be_transactional:
+            detail = "a transactional batch in a request without a transactional id"
+            raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, detail)
         raise KafkaError(ErrorCode.INVALID_TXN_STATE, "no transaction is open for this batch")
     return view
 
@@ -127,6 +164,10 @@ def _reply(call: Call, acks: int, results: list[PartitionResult]) -> None:
                 base_offset=result.base_offset,
                 log_append_time_ms=result.log_append_time,
                 log_start_offset=result.log_start_offset,
+                record_errors=[
+                    BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=why)
+                    for index, why in result.record_errors
+                ],
                 error_message=result.error_message,
             )
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from ottla.handlers.services import RequestCounts
+from ottla.handlers.services import Services
 from ottla.network.connection import Connection
 from ottla.protocol.apis.produce import (
     PartitionProduceResponse,
@@ -25,7 +25,9 @@ _FLEXIBLE_FROM = 9
 _ZSTD_FROM = 7
 _START_OFFSET_FROM = 5
 _SMALLEST_BATCH = 61
+_PRODUCE = 0
 _HEAD_BYTES = 8  # key, version, correlation id
+_KEY_AND_VERSION = Struct(">hh")
 _INT32 = Struct(">i")
 _MARK = 0x0102_0304_0506_0708  # three numbers that stand nowhere else in an answer
 _MARKS = (_MARK, _MARK + 1, _MARK + 2)
@@ -36,22 +38,24 @@ class ProduceShortcut:
     """For one connection, version, client, topic and partition."""
 
     __slots__ = (
-        "_acks", "_counts", "_head", "_is_flexible", "_key", "_partition", "_prefix",
-        "_prefix_bytes", "_special_bits", "_tail", "_version", "_whole",
+        "_acks", "_counts", "_head", "_is_flexible", "_key", "_key_and_version", "_now_ms",
+        "_partition", "_prefix", "_prefix_bytes", "_special_bits", "_tail", "_version", "_whole",
     )  # fmt: skip
 
     def __init__(
         self,
         partition: Partition,
-        counts: RequestCounts,
+        services: Services,
         *,
         prefix: bytes,
         acks: int,
         version: int,
     ) -> None:
         self._partition = partition
-        self._counts = counts.by_version
-        self._key = (0, version)
+        self._now_ms = services.clock.now_ms
+        self._counts = services.requests.by_version
+        self._key = (_PRODUCE, version)
+        self._key_and_version = _KEY_AND_VERSION.pack(_PRODUCE, version)
         # Transactional, or zstd in versions that may not carry it: the long way has to judge.
         self._special_bits = 0x10 if version >= _ZSTD_FROM else 0x14
         self._prefix = prefix
@@ -85,22 +89,14 @@ class ProduceShortcut:
         response = ProduceResponse(responses=[topic])
         return encode_response(response, self._version, correlation_id=correlation_id)
 
-    def serve(
-        self,
-        connection: Connection,
-        start: int,
-        end: int,
-        version: int,
-        correlation_id: int,
-        now_ms: int,
-    ) -> bool:
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
         """False if the request does not look like the last one, or is not answered at once."""
-        partition = self._partition
+        partition, buffer = self._partition, connection.buffer
         if (
-            version != self._version
-            or not connection.buffer.startswith(self._prefix, start + _HEAD_BYTES)
+            not buffer.startswith(self._key_and_version, start)
+            or not buffer.startswith(self._prefix, start + _HEAD_BYTES)
             or connection.waiting
-            or len(partition.isr) != 1
+            or not partition.answers_at_once
         ):
             return False
         records = self._records(connection, start + self._prefix_bytes, end)
@@ -108,18 +104,17 @@ class ProduceShortcut:
             return False
         try:
             first, _, log_append_time, group = partition.append(
-                records, acks=self._acks, now_ms=now_ms
+                records, acks=self._acks, now_ms=self._now_ms()
             )
         except KafkaError:
             connection.shortcut = None
             return False  # the long way says why, if it does not find another partition
         log = partition.log
         assert log is not None
+        (correlation_id,) = _INT32.unpack_from(buffer, start + 4)
         if group is not None:
             place = len(connection.outgoing)
-            partition.if_lost(
-                group, lambda error: self._take_back(connection, place, correlation_id)
-            )
+            partition.unsure.append((group, self._take_back, connection, place, correlation_id))
         self._counts[self._key] += 1
         connection.answer_with(
             self._whole.pack(
@@ -175,7 +170,7 @@ class ProduceShortcut:
 
 
 def shortcut_for(
-    counts: RequestCounts,
+    services: Services,
     connection: Connection,
     start: int,
     frame: ProduceFrame,
@@ -188,4 +183,4 @@ def shortcut_for(
     if version < _START_OFFSET_FROM:
         return None
     prefix = bytes(connection.view[start + _HEAD_BYTES : frame.prefix_end])
-    return ProduceShortcut(partition, counts, prefix=prefix, acks=frame.acks, version=version)
+    return ProduceShortcut(partition, services, prefix=prefix, acks=frame.acks, version=version)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
+from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.timing.clock import Clock
 from ottla.timing.purgatory import Purgatory
@@ -33,6 +34,9 @@ class RequestCounts:
         self.by_version[key, version] += 1
 
 
+CheckAlteration = Callable[[str, Mapping[str, str | None]], None]
+
+
 class Settings(Protocol):
     """What handlers ask of the configuration, as it is now."""
 
@@ -41,6 +45,8 @@ class Settings(Protocol):
     def down_converts(self, topic: str) -> bool: ...
 
     def auto_creates_topics(self) -> bool: ...
+
+    def deletes_topics(self) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -57,11 +63,14 @@ class Services:
     metadata: MetadataCache
     broker_epoch: Callable[[], int]
     new_producer_id: Callable[[], Awaitable[int]]
+    learn_topics: Callable[[list[str]], Awaitable[None]]  # their options, before their logs
     auto_create: Callable[[list[str]], None]  # topics that clients asked for, soon
     settings: Settings
     topic_rules: TopicRules
     overrides: Overrides
     configs: ConfigStore
+    check_alteration: CheckAlteration  # the operator's policy on changes of configuration
+    log_moves: LogMoves
     topic_operations: Purgatory  # who waits for topics to be created or deleted, by name
     elections: Purgatory  # who waits for partitions to have the leader that was elected
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last

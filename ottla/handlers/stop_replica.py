@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from ottla.handlers.call import Call
 from ottla.handlers.controller_request import check_controller
+from ottla.handlers.slices import Slices
 from ottla.protocol.apis.stop_replica import (
     StopReplicaPartitionError,
     StopReplicaRequest,
@@ -14,22 +13,18 @@ from ottla.protocol.apis.stop_replica import (
 from ottla.protocol.errors import KafkaError
 from ottla.replication.leadership import NO_EPOCH
 
-_SLICE_MS = 5
-
 
 async def handle_stop_replica(request: StopReplicaRequest, call: Call) -> StopReplicaResponse:
     services = call.services
     check_controller(services, request.controller_epoch, request.broker_epoch)
     errors = []
-    slice_ends_ms = services.timer.now_ms() + _SLICE_MS
+    slices = Slices(services.timer)
     for topic, index, epoch, deletes in _partitions(request):
         code = services.leadership.stop(topic, index, leader_epoch=epoch, deletes=deletes)
         errors.append(
             StopReplicaPartitionError(topic_name=topic, partition_index=index, error_code=code)
         )
-        if services.timer.now_ms() >= slice_ends_ms:
-            await asyncio.sleep(0)
-            slice_ends_ms = services.timer.now_ms() + _SLICE_MS
+        await slices.breathe()
     return StopReplicaResponse(partition_errors=errors)
 
 

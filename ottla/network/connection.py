@@ -43,6 +43,13 @@ class Service(Protocol):
         """
 
 
+class Shortcut(Protocol):
+    """What a service remembers of a connection's last request, to know the next one by it."""
+
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
+        """As `Service.serve`; False if the request is another one."""
+
+
 class Connection:
     """What a door and a service share. Counts for `/debug/connections` are kept on the way."""
 
@@ -70,7 +77,7 @@ class Connection:
         self.view = memoryview(self.buffer)
         self.outgoing: deque[Piece] = deque()
         self.waiting: deque[Owed] = deque()
-        self.shortcut: object | None = None  # what the service remembers of the last request
+        self.shortcut: Shortcut | None = None
         self.is_backed_up = False  # the client does not read its answers
         self.is_closed = False
         self.on_closed: list[Callable[[], None]] = []
@@ -151,8 +158,25 @@ class Connection:
         if self._is_handling:
             return  # the loop below goes on with it
         self._is_handling = True
+        serve = self._service.serve
         try:
-            self._handle()
+            while not (self._is_blocked or self.is_backed_up or self.is_closed):
+                start, left = self._start, self._end - self._start
+                if left < 4:
+                    break
+                (size,) = _SIZE.unpack_from(self.buffer, start)
+                if not 0 <= size <= self._max_request_bytes:
+                    raise _wrong_size(size, self._max_request_bytes)
+                if size + 4 > left:
+                    break
+                self._start = end = start + 4 + size
+                if not serve(self, start + 4, end):
+                    self._start = start
+                    self._is_blocked = True
+                    break
+                self.requests += 1
+            if self._start == self._end:
+                self._start = self._end = 0
         except ProtocolError as error:
             _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
             self.close()
@@ -161,27 +185,6 @@ class Connection:
             self.close()
         finally:
             self._is_handling = False
-
-    def _handle(self) -> None:
-        serve = self._service.serve
-        while not (self._is_blocked or self.is_backed_up or self.is_closed):
-            start, left = self._start, self._end - self._start
-            if left < 4:
-                break
-            (size,) = _SIZE.unpack_from(self.buffer, start)
-            if not 0 <= size <= self._max_request_bytes:
-                cause = f"the size {size} is not between 0 and {self._max_request_bytes}"
-                raise ProtocolError(cause, reading="frame", path="size", offset=0)
-            if size + 4 > left:
-                break
-            self._start = end = start + 4 + size
-            if not serve(self, start + 4, end):
-                self._start = start
-                self._is_blocked = True
-                break
-            self.requests += 1
-        if self._start == self._end:
-            self._start = self._end = 0
 
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
@@ -193,7 +196,8 @@ class Connection:
         """As `answer`, for the one piece that nearly every answer is."""
         self.outgoing.append(piece)
         if not self._sends:
-            self.send_soon()
+            self._sends = True
+            self._tick.send(self._send)
 
     def send_soon(self) -> None:
         if not self._sends:
@@ -244,6 +248,11 @@ class Connection:
         for callback in callbacks:
             callback()
         self.shut()
+
+
+def _wrong_size(size: int, most: int) -> ProtocolError:
+    cause = f"the size {size} is not between 0 and {most}"
+    return ProtocolError(cause, reading="frame", path="size", offset=0)
 
 
 def _no_door() -> None:

@@ -50,14 +50,13 @@ class SocketDoor:
         poller.register(self.descriptor, READ)
 
     def ready(self, events: int) -> None:
-        if events & WRITE:
-            self.flush()
-        # A hang-up or an error comes without READ while we do not read; the read tells.
-        if events & ~WRITE and not self.connection.is_closed:
-            self._read()
-
-    def _read(self) -> None:
         connection = self.connection
+        if events != READ:
+            if events & WRITE:
+                self.flush()
+            # A hang-up or an error comes without READ while we do not read; the read tells.
+            if not events & ~WRITE or connection.is_closed:
+                return
         space = connection.space()
         if space is None:
             self._starve()

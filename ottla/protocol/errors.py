@@ -175,6 +175,14 @@ class KafkaError(Exception):
         self.detail = detail
 
 
+class InvalidRecords(KafkaError):
+    """Records of a batch that break the topic's rules: which, by their place in it, and why."""
+
+    def __init__(self, code: ErrorCode, detail: str, records: list[tuple[int, str]]) -> None:
+        super().__init__(code, detail)
+        self.records = records
+
+
 class ProtocolError(KafkaError):
     """Bytes that break the protocol: what was read, at which field and byte, and why it failed.
 

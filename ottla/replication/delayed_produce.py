@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ottla.protocol.errors import ErrorCode
 from ottla.replication.partition import Partition
-from ottla.storage.log import Appended, AppendGroup
+from ottla.storage.log import Appended, AppendGroup, Log
 
 _NOT_WRITTEN = "the disk is full or has failed: nothing of it was written"
 
@@ -25,7 +25,7 @@ class PartitionResult:
 
     __slots__ = (
         "base_offset", "error", "error_message", "group", "index", "log_append_time",
-        "log_start_offset", "partition", "required_offset", "topic",
+        "log_start_offset", "partition", "record_errors", "required_offset", "topic",
     )  # fmt: skip
 
     def __init__(
@@ -41,6 +41,7 @@ class PartitionResult:
         self.base_offset = -1
         self.log_append_time = -1
         self.log_start_offset = -1
+        self.record_errors: list[tuple[int, str]] = []  # by their place in the batch
 
     def appended(self, partition: Partition, appended: Appended) -> None:
         self.partition = partition
@@ -79,9 +80,7 @@ class DelayedProduce:
         for result in self.results:
             if result.group is not None and result.group.error is not None:
                 result.refuse(ErrorCode.KAFKA_STORAGE_ERROR, _NOT_WRITTEN)
-        if self._acks != -1:
-            self._complete()
-        elif not self.try_complete():
+        if not self.try_complete():
             watch = [each.partition for each in self.results if each.partition is not None]
             purgatory.park(self, watch=watch, timeout_ms=timeout_ms)
 
@@ -96,11 +95,16 @@ class DelayedProduce:
             return False
         if not partition.is_leader or partition.log is None:
             result.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        elif partition.log.high_watermark >= result.required_offset:
+        elif self._is_safe(partition, partition.log, result.required_offset):
             result.partition = None
-            if len(partition.isr) < partition.min_insync:
+            if self._acks == -1 and partition.is_under_min_insync:
                 result.refuse(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return result.partition is not None
+
+    def _is_safe(self, partition: Partition, log: Log, required_offset: int) -> bool:
+        if self._acks == -1:
+            return log.high_watermark >= required_offset
+        return not partition.waits_for_flush(required_offset)
 
     def expire(self) -> None:
         for result in self.results:

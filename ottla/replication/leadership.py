@@ -82,6 +82,7 @@ class Leadership:
             broker_id=replicas.broker_id,
             log=self._log(state, now_ms=now_ms),
             tick=replicas.tick,
+            hop=replicas.hop,
             watch=replicas,
         )
         partition.min_insync = self._min_insync_of(state.topic)
@@ -111,6 +112,7 @@ class Leadership:
         partition.replicas = state.replicas
         partition.is_leader = state.leader == replicas.broker_id
         partition.follower_ends.clear()
+        partition.reconsider()
         if partition.is_leader:
             log = partition.local_log()
             log.start_epoch(state.leader_epoch)

@@ -9,12 +9,21 @@ import logging
 from collections.abc import Callable
 from typing import Protocol
 
+from ottla.network.connection import Connection
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.replication.group_commit import GroupCommit
+from ottla.storage.config import FOREVER
 from ottla.storage.files import DiskFailed
+from ottla.storage.hop import Hop
 from ottla.storage.log import Appended, AppendGroup, Log
 from ottla.timing.tick import Tick
 
 _logger = logging.getLogger(__name__)
+
+
+# An answer that was made before the write it depends on: what it depends on, how it is taken back,
+# and where it is. A tuple, because there is one for nearly every request.
+Unsure = tuple[AppendGroup, Callable[[Connection, int, int], None], Connection, int, int]
 
 
 class Watch(Protocol):
@@ -30,9 +39,10 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_counted_end", "_is_queued", "_optimistic", "_tick", "_unwritten", "_watch", "broker_id",
-        "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader", "leader_epoch",
-        "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
+        "_commit", "_counted_end", "_is_queued", "_tick", "_unwritten", "_watch", "answers_at_once",
+        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
+        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
+        "unsure",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +54,7 @@ class Partition:
         broker_id: int,
         log: Log | None,
         tick: Tick,
+        hop: Hop,
         watch: Watch,
     ) -> None:
         self.topic = topic
@@ -60,12 +71,24 @@ class Partition:
         self.replicas: tuple[int, ...] = ()
         self.follower_ends: dict[int, int] = {}
         self.min_insync = 1
+        self.answers_at_once = False
         self._tick = tick
         self._watch = watch
         self._is_queued = False
         self._unwritten = 0
         self._counted_end = log.next_offset if log is not None else 0
-        self._optimistic: list[tuple[AppendGroup, Callable[[Exception], None]]] = []
+        self._commit: GroupCommit | None = None
+        if log is not None:
+            self._commit = GroupCommit(
+                log, hop, on_flushed=self._flushed, on_failed=watch.disk_failed
+            )
+        self.unsure: list[Unsure] = []
+
+    def reconsider(self) -> None:
+        """After a change of the in-sync replicas or of the configuration."""
+        flushes = self.log is not None and self.log.config.flush_messages != FOREVER
+        # A write is all that it takes for a record to be committed.
+        self.answers_at_once = len(self.isr) == 1 and not flushes
 
     def leading_log(self, *, leader_epoch: int = -1) -> Log:
         """The log, if this broker leads; `leader_epoch` is the one that the client believes in."""
@@ -73,6 +96,11 @@ class Partition:
         if not self.is_leader:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{self} is led by {self.leader}")
         return self.local_log()
+
+    @property
+    def is_under_min_insync(self) -> bool:
+        """More than there are replicas cannot be required."""
+        return len(self.isr) < min(self.min_insync, len(self.replicas))
 
     def local_log(self) -> Log:
         if self.log is None:
@@ -93,7 +121,7 @@ class Partition:
         log = self.log
         if not self.is_leader or log is None:
             log = self.leading_log()
-        if acks == -1 and len(self.isr) < self.min_insync:
+        if acks == -1 and self.is_under_min_insync:
             detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
         try:
@@ -118,10 +146,6 @@ class Partition:
             self._is_queued = True
             self._tick.write(self._write)
 
-    def if_lost(self, group: AppendGroup, tell: Callable[[Exception], None]) -> None:
-        """For answers that are made before the write: `tell` if it does not succeed."""
-        self._optimistic.append((group, tell))
-
     def _write(self) -> None:
         """The end of the tick: what was queued becomes part of the log, all of it or nothing."""
         log, size_bytes = self.log, self._unwritten
@@ -135,14 +159,23 @@ class Partition:
             _logger.error("%s: %s; the records were refused", self, error.strerror or error)
         except DiskFailed as error:
             self._watch.disk_failed(error)
-        optimistic, self._optimistic = self._optimistic, []
-        for group, tell in optimistic:
+        unsure, self.unsure = self.unsure, []
+        for group, take_back, connection, place, correlation_id in unsure:
             if group.error is not None:
-                tell(group.error)
+                take_back(connection, place, correlation_id)
+        if self._commit is not None and not self.answers_at_once:
+            self._commit.written()
         self.advance()
         records = log.next_offset - self._counted_end
         self._counted_end = log.next_offset
         self._watch.appended(self, records=records, size_bytes=size_bytes)
+
+    def _flushed(self) -> None:
+        self.advance()
+        self._watch.appended(self, records=0, size_bytes=0)
+
+    def waits_for_flush(self, required_offset: int) -> bool:
+        return self._commit is not None and self._commit.waits(required_offset)
 
     def advance(self) -> bool:
         """Commit what every in-sync replica has; whether that moved the high watermark."""
@@ -154,6 +187,8 @@ class Partition:
             for replica in self.isr:
                 if replica != self.broker_id:
                     end = min(end, self.follower_ends.get(replica, log.high_watermark))
+        if self._commit is not None and self._commit.goal > log.recovery_point:
+            end = min(end, log.recovery_point)
         if end <= log.high_watermark:
             return False
         log.advance_high_watermark(end)

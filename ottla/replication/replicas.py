@@ -9,6 +9,7 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.storage.directories import LogDirectories
 from ottla.storage.files import DiskFailed
+from ottla.storage.hop import Hop
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -36,12 +37,14 @@ class Replicas:
         directories: LogDirectories,
         tick: Tick,
         timer: Timer,
+        hop: Hop,
         *,
         purge_interval: int = 1000,
     ) -> None:
         self.broker_id = broker_id
         self.directories = directories
         self.tick = tick
+        self.hop = hop
         self.controller_epoch = -1
         self.partitions: dict[tuple[str, int], Partition] = {}
         self.fetches = Purgatory("Fetch", timer, purge_interval=purge_interval)

@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from ottla.protocol.varint import Buffer
 from ottla.simulation.disk_faults import DiskFaults, Operation
 from ottla.simulation.inodes import EntryChange, Folder, Inode, Node, Resize, Tree, Write, path_of
-from ottla.storage.files import Status
+from ottla.storage.files import Room, Status
+
+UNLIMITED_BYTES = 1 << 40  # what a disk without a capacity says that it has
 
 
 class SimulatedFile:
@@ -231,6 +233,13 @@ class SimulatedDisk:
         if isinstance(node, Folder):
             return Status(0, node.modified_ms, is_folder=True)
         return Status(len(node.cached), node.modified_ms, is_folder=False)
+
+    def room(self, path: str) -> Room:
+        self.faults.check(path)
+        self._node(path)
+        used, capacity = self._tree.used_bytes(), self.faults.capacity_bytes
+        total = UNLIMITED_BYTES if capacity is None else capacity
+        return Room(total, max(0, total - used))
 
     def names(self, folder: str) -> list[str]:
         self.faults.check(folder)

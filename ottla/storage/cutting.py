@@ -51,6 +51,22 @@ def restart(log: Log, offset: int, *, now_ms: int) -> None:
     log.save_fewer_epochs()
 
 
+def follow(source: Log, copy: Log, *, now_ms: int) -> None:
+    """Cut off of a copy what the log it is made of does not have any more (KIP-595)."""
+    latest = copy.epochs.latest
+    if latest is not None and source.epochs.latest is not None:
+        diverging = source.epochs.divergence(
+            last_fetched_epoch=min(latest.epoch, source.epochs.latest.epoch),
+            fetch_offset=copy.next_offset,
+            log_end_offset=source.next_offset,
+        )
+        if diverging is not None:
+            truncate(copy, diverging.end_offset, now_ms=now_ms)
+        if latest.epoch > source.epochs.latest.epoch:
+            truncate(copy, latest.start_offset, now_ms=now_ms)
+    truncate(copy, source.next_offset, now_ms=now_ms)
+
+
 def drop_oldest(log: Log, count: int, *, now_ms: int) -> list[str]:
     """Take the first segments out of the log; returns their renamed files, to be removed later.
 
@@ -72,6 +88,7 @@ def take_oldest(log: Log, count: int, *, now_ms: int) -> Dropped:
     segments, log.segments[:count] = log.segments[:count], []
     for segment in segments:
         segment.close()
+    log.cuts += 1  # also where the log had started later before: a compaction may hold them
     dropped = Dropped(log.disk, log.folder, segments)
     log.unfinished.append(dropped)
     advance_start(log, max(log.log_start_offset, log.segments[0].base_offset))

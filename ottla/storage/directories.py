@@ -5,14 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from ottla.storage.checkpoints import TopicPartition
+from ottla.storage.cutting import advance_start, follow, restart
 from ottla.storage.directory import ConfigOf, DirectoryRefused, LogDirectory
 from ottla.storage.files import CorruptLog, Disk, DiskFailed
-from ottla.storage.log import Log
+from ottla.storage.log import Log, Slice
 from ottla.storage.threads import Background
 
 _logger = logging.getLogger(__name__)
+
+
+class Move(NamedTuple):
+    """A copy of a partition in the making, and where."""
+
+    target: LogDirectory
+    future: Log
 
 
 class LogDirectories:
@@ -21,7 +30,9 @@ class LogDirectories:
     def __init__(self, directories: Sequence[LogDirectory], offline: dict[str, str]) -> None:
         self.online = {directory.path: directory for directory in directories}
         self.offline = offline
-        self._moves: dict[TopicPartition, tuple[LogDirectory, Log]] = {}
+        self.moves: dict[TopicPartition, Move] = {}
+        # Where somebody wants a partition to be that is not here yet.
+        self.preferred: dict[TopicPartition, str] = {}
 
     @classmethod
     def open(
@@ -102,8 +113,10 @@ class LogDirectories:
         return None
 
     def create(self, partition: TopicPartition, *, topic_id: bytes | None, now_ms: int) -> Log:
-        """A new log, in the directory with the fewest partitions."""
-        directory = min(self.online.values(), key=lambda each: len(each.folders))
+        """A new log, where it is wanted, or in the directory with the fewest partitions."""
+        directory = self.online.get(self.preferred.pop(partition, ""))
+        if directory is None:
+            directory = min(self.online.values(), key=lambda each: len(each.folders))
         return directory.create(partition, topic_id=topic_id, now_ms=now_ms)
 
     def fail(self, path: str, error: Exception) -> list[TopicPartition]:
@@ -113,38 +126,76 @@ class LogDirectories:
             return []
         _logger.error("log directory %s is offline: %s", path, error)
         self.offline[path] = str(error)
-        for partition, (target, _) in list(self._moves.items()):
-            if target is directory:
-                del self._moves[partition]
+        for partition, move in list(self.moves.items()):
+            if move.target is directory or partition in directory.folders:
+                del self.moves[partition]
         return list(directory.folders)
 
     def start_move(self, partition: TopicPartition, to_path: str, *, tag: str, now_ms: int) -> None:
         """Begin to copy a partition to another directory of this broker."""
-        target = self.online[to_path]
-        future = target.create_future(partition, tag=tag, now_ms=now_ms)
-        self._moves[partition] = (target, future)
+        directory, target = self.find(partition), self.online[to_path]
+        assert directory is not None, f"{partition} is in no log directory"
+        topic_id = directory.topic_id(partition)
+        future = target.create_future(partition, topic_id=topic_id, tag=tag, now_ms=now_ms)
+        self.moves[partition] = Move(target, future)
+
+    def next_of_move(
+        self, partition: TopicPartition, *, max_bytes: int, now_ms: int
+    ) -> Slice | None:
+        """What `continue_move` is about to copy: so that others can read it from the disk first."""
+        source, future = self._source(partition, now_ms), self.moves[partition].future
+        start = max(future.next_offset, source.log_start_offset)
+        if start >= source.next_offset:
+            return None
+        return source.read(start, max_bytes=max_bytes, up_to=source.next_offset)
 
     def continue_move(self, partition: TopicPartition, *, max_bytes: int, now_ms: int) -> bool:
         """Copy some more; True once the copy has everything."""
-        source = self._source(partition, now_ms)
-        _, future = self._moves[partition]
-        start = max(future.next_offset, source.log_start_offset)
-        found = source.read(start, max_bytes=max_bytes, up_to=source.next_offset)
+        source, future = self._source(partition, now_ms), self.moves[partition].future
+        follow(source, future, now_ms=now_ms)
+        found = self.next_of_move(partition, max_bytes=max_bytes, now_ms=now_ms)
         if found is not None:
+            if found.first_offset < future.next_offset or not future.size_bytes:
+                restart(future, found.first_offset, now_ms=now_ms)
             future.append_as_follower(memoryview(bytearray(found.read())), now_ms=now_ms)
             future.commit()
+        elif future.next_offset < source.next_offset:
+            # Compaction has left nothing from here to the end.
+            future.next_offset = source.next_offset
+            future.roll(now_ms=now_ms)
         return future.next_offset >= source.next_offset
 
     def finish_move(self, partition: TopicPartition, *, tag: str, now_ms: int) -> str:
         """Let the copy take over; returns the old folder's new name, to be removed later."""
-        source = self._source(partition, now_ms)
-        target, future = self._moves.pop(partition)
-        assert future.next_offset == source.next_offset, f"{partition} is not copied yet"
-        directory = self.find(partition)
+        source, directory = self._source(partition, now_ms), self.find(partition)
         assert directory is not None
+        target, future = self.moves[partition]
+        assert future.next_offset == source.next_offset, f"{partition} is not copied yet"
+        advance_start(future, source.log_start_offset)
+        future.epochs.entries = source.epochs.entries  # a leader without records left a mark too
+        future.save_epochs()
         future.advance_high_watermark(source.high_watermark)
+        del self.moves[partition]
         target.adopt(partition, future)
         return directory.delete(partition, tag=tag)
+
+    def cancel_move(self, partition: TopicPartition, *, tag: str) -> None:
+        """The copy is not wanted any more."""
+        move = self.moves.pop(partition)
+        for segment in move.future.segments:
+            segment.close()
+        move.target.discard_future(partition, tag=tag)
+
+    def interrupted_moves(self, new_tag: Callable[[], str]) -> list[tuple[TopicPartition, str]]:
+        """At start: which moves a stop has cut short, and where to. Their copies are thrown away,
+        for the partitions may have changed since."""
+        found = []
+        for directory in self.online.values():
+            for partition in list(directory.future_folders):
+                directory.discard_future(partition, tag=new_tag())
+                if self.find(partition) not in (None, directory):
+                    found.append((partition, directory.path))
+        return found
 
     def _source(self, partition: TopicPartition, now_ms: int) -> Log:
         directory = self.find(partition)

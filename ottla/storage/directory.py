@@ -26,7 +26,7 @@ from ottla.storage.cutting import advance_start, restart, truncate
 from ottla.storage.files import CorruptLog, Disk, Lock
 from ottla.storage.flushing import close as close_log
 from ottla.storage.log import Log
-from ottla.storage.names import BadName, Fate, FolderName, parse_folder_name
+from ottla.storage.names import BadName, Fate, FolderName, Kind, parse_folder_name
 from ottla.storage.properties import (
     META_PROPERTIES,
     MetaProperties,
@@ -240,10 +240,21 @@ class LogDirectory:
             return None
         return parse_partition_metadata(self.disk.read(path), path)
 
+    def size_bytes(self, partition: TopicPartition) -> int:
+        """Of all its segments, without opening the log."""
+        if partition in self._logs:
+            return self._logs[partition].size_bytes
+        folder = f"{self.path}/{self.folders[partition]}"
+        logs = [name for name in self.disk.names(folder) if name.endswith(Kind.LOG.value)]
+        found = [self.disk.status(f"{folder}/{name}") for name in logs]
+        return sum(status.size_bytes for status in found if status is not None)
+
     def delete(self, partition: TopicPartition, *, tag: str) -> str:
         """Take the partition away at once; its renamed folder is removed by the caller, later."""
         log = self._logs.pop(partition, None)
         if log is not None:
+            for dropped in log.unfinished:
+                dropped.cancel()
             for segment in log.segments:
                 segment.close()
         renamed = str(FolderName(*partition, Fate.DELETE, tag))
@@ -267,13 +278,27 @@ class LogDirectory:
             self.disk.remove_folder(f"{self.path}/{name}")
             self.deleted_folders.remove(name)
 
-    def create_future(self, partition: TopicPartition, *, tag: str, now_ms: int) -> Log:
+    def create_future(
+        self, partition: TopicPartition, *, topic_id: bytes | None, tag: str, now_ms: int
+    ) -> Log:
         """A copy in the making, in a folder of its own until `adopt`."""
         folder = FolderName(*partition, Fate.FUTURE, tag)
-        self.future_folders[partition] = folder
         path = f"{self.path}/{folder}"
         config = self._config_of(folder.topic)
-        return open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
+        log = open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
+        self.future_folders[partition] = folder
+        if topic_id is not None:
+            data = format_partition_metadata(topic_id)
+            self.disk.replace(f"{log.folder}/{PARTITION_METADATA}", data)
+        return log
+
+    def discard_future(self, partition: TopicPartition, *, tag: str) -> None:
+        """The copy is not to be; its renamed folder is removed later."""
+        renamed = str(FolderName(*partition, Fate.DELETE, tag))
+        folder = self.future_folders.pop(partition)
+        self.disk.rename(f"{self.path}/{folder}", f"{self.path}/{renamed}")
+        self.disk.sync_folder(self.path)
+        self.deleted_folders.append(renamed)
 
     def adopt(self, partition: TopicPartition, future: Log) -> None:
         """The copy is complete: from now on it is the partition's log."""

@@ -15,7 +15,7 @@ from types import TracebackType
 from ottla.protocol.varint import Buffer
 from ottla.storage import kernel
 from ottla.storage.descriptors import Descriptor, Descriptors
-from ottla.storage.files import DiskFailed, Status
+from ottla.storage.files import DiskFailed, Room, Status
 
 raise_descriptor_limit = kernel.raise_descriptor_limit
 
@@ -284,6 +284,11 @@ class RealDisk:
         is_folder = stat.S_ISDIR(found.st_mode)
         size_bytes = 0 if is_folder else found.st_size
         return Status(size_bytes, found.st_mtime_ns // 1_000_000, is_folder)
+
+    def room(self, path: str) -> Room:
+        with _Judging(path):
+            found = os.statvfs(path)
+        return Room(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
     def names(self, folder: str) -> list[str]:
         with _Judging(folder):

@@ -38,6 +38,13 @@ class Status(NamedTuple):
     is_folder: bool
 
 
+class Room(NamedTuple):
+    """What a file system has in all, and what of it we may still use."""
+
+    total_bytes: int
+    usable_bytes: int
+
+
 class File(Protocol):
     """An open file. Positions are always given; nothing is remembered but the size.
 
@@ -111,6 +118,9 @@ class Disk(Protocol):
 
     def status(self, path: str) -> Status | None:
         """None if there is nothing at this path."""
+
+    def room(self, path: str) -> Room:
+        """Of the file system that the path is on."""
 
     def names(self, folder: str) -> list[str]:
         """What is in the folder, sorted."""

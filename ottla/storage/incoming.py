@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
     BatchHeader,
@@ -25,7 +25,6 @@ from ottla.storage.config import FOREVER, LogConfig, TimestampPolicy
 from ottla.storage.segment import Append
 
 _NO_TIMESTAMP = -1
-_BROKERS_ONLY = CONTROL_BIT | LOG_APPEND_TIME_BIT
 _new_tuple = tuple.__new__
 _CODECS = {
     "uncompressed": Codec.NONE,
@@ -59,6 +58,9 @@ def takes_batches_as_they_are(config: LogConfig) -> bool:
 def check_client_batch(header: BatchHeader, size_bytes: int, config: LogConfig) -> None:
     """What a client may not send, from the header alone."""
     count = header.record_count
+    if size_bytes > config.segment_bytes:
+        detail = f"a batch of {size_bytes} bytes, segment.bytes is {config.segment_bytes}"
+        raise KafkaError(ErrorCode.RECORD_LIST_TOO_LARGE, detail)
     if size_bytes > config.max_message_bytes:
         detail = f"a batch of {size_bytes} bytes, max.message.bytes is {config.max_message_bytes}"
         raise KafkaError(ErrorCode.MESSAGE_TOO_LARGE, detail)
@@ -70,8 +72,6 @@ def check_client_batch(header: BatchHeader, size_bytes: int, config: LogConfig) 
         raise KafkaError(ErrorCode.INVALID_RECORD, detail)
     if header.is_control:
         raise KafkaError(ErrorCode.INVALID_RECORD, "only brokers write control batches")
-    if header.attributes & LOG_APPEND_TIME_BIT:
-        raise KafkaError(ErrorCode.INVALID_TIMESTAMP, "only brokers give LogAppendTime")
     if header.producer_id >= 0 and header.base_sequence < 0:
         detail = f"producer {header.producer_id} sent the sequence {header.base_sequence}"
         raise KafkaError(ErrorCode.INVALID_RECORD, detail)
@@ -85,7 +85,7 @@ def take_as_it_is(
         return None
     header = validate_batch(view)
     size_bytes = len(view)
-    if header[1] + LOG_OVERHEAD != size_bytes:
+    if header[1] + LOG_OVERHEAD != size_bytes or header[5] & LOG_APPEND_TIME_BIT:
         return None
     # Fields by number, and one condition for all rules: this runs for every batch.
     delta = header[6]
@@ -93,9 +93,10 @@ def take_as_it_is(
         header[0]
         or delta < 0
         or delta + 1 != header[12]
-        or header[5] & _BROKERS_ONLY
+        or header[5] & CONTROL_BIT
         or header[9] >= 0 > header[11]
         or size_bytes > config.max_message_bytes
+        or size_bytes > config.segment_bytes
     ):
         check_client_batch(header, size_bytes, config)
     patch_batch(view, header, base_offset=next_offset, leader_epoch=leader_epoch)
@@ -111,8 +112,8 @@ def take(
     batches = list(read_batches(view))
     if not batches:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the record set holds no whole batch")
-    if sum(batch.size_bytes for batch in batches) != len(view):
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the last batch is cut off")
+    # What follows the last whole batch is nothing, as in Kafka.
+    view = view[: sum(batch.size_bytes for batch in batches)]
     for batch in batches:
         _check(batch, config, now_ms=now_ms)
     header = batches[0].header
@@ -177,15 +178,26 @@ def _check(batch: Batch, config: LogConfig, *, now_ms: int) -> None:
     )
     if not checks_time and not config.compacts:
         return
-    for record in batch.records():
+    limits = (before, after) if checks_time else None
+    _check_records(batch, config, now_ms=now_ms, limits=limits)
+
+
+def _check_records(
+    batch: Batch, config: LogConfig, *, now_ms: int, limits: tuple[int, int] | None
+) -> None:
+    """All that are wrong, so that a producer can send the others again."""
+    keyless, untimely = [], []
+    for index, record in enumerate(batch.records()):
         if config.compacts and record.key is None:
-            raise KafkaError(
-                ErrorCode.INVALID_RECORD, "a compacted topic takes no record without key"
-            )
+            keyless.append((index, "a compacted topic takes no record without key"))
         late_by = record.timestamp - now_ms
-        if checks_time and record.timestamp != _NO_TIMESTAMP and not -before <= late_by <= after:
-            detail = f"timestamp {record.timestamp} is not within {before} ms before {now_ms} "
-            raise KafkaError(ErrorCode.INVALID_TIMESTAMP, f"{detail}and {after} ms after it")
+        if limits and record.timestamp != _NO_TIMESTAMP and not -limits[0] <= late_by <= limits[1]:
+            detail = f"timestamp {record.timestamp} is not within {limits[0]} ms before {now_ms}"
+            untimely.append((index, f"{detail} and {limits[1]} ms after it"))
+    if keyless:
+        raise InvalidRecords(ErrorCode.INVALID_RECORD, keyless[0][1], keyless)
+    if untimely:
+        raise InvalidRecords(ErrorCode.INVALID_TIMESTAMP, untimely[0][1], untimely)
 
 
 def _target_codec(batches: list[Batch], config: LogConfig) -> Codec:
@@ -206,4 +218,6 @@ def _rewrite(
         view = memoryview(bytearray(recompress(view, codec=codec, level=config.compression_level)))
     if log_append_time is not None:
         patch_timestamp(view, max_timestamp=log_append_time, log_append_time=True)
+    elif header.attributes & LOG_APPEND_TIME_BIT:  # which only a broker can give
+        patch_timestamp(view, max_timestamp=header.max_timestamp, log_append_time=False)
     return view

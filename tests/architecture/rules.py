@@ -46,6 +46,7 @@ CATCHES_ALL = ("ottla/handlers/dispatch.py", "ottla/network/connection.py")
 LOADS_ON_FIRST_USE = (
     "ottla/protocol/registry.py",
     "ottla/handlers/__init__.py",
+    "ottla/broker/policies.py",  # an operator's own classes, named by options
     "ottla/metrics.py",  # prometheus_client, which a broker that nobody scrapes never needs
     "ottla/cli/on_demand.py",  # a command costs only its own imports
     "ottla/admin/confluent.py",  # an optional dependency

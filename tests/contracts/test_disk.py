@@ -415,3 +415,12 @@ def _modified(disk: Disk, path: str) -> int:
     status = disk.status(path)
     assert status is not None
     return status.modified_ms
+
+
+def test_a_disk_says_how_much_room_it_has(disk: Disk, folder: str) -> None:
+    room = disk.room(folder)
+    assert 0 < room.usable_bytes <= room.total_bytes
+    put(disk, f"{folder}/a", b"x" * 4096)
+    assert disk.room(f"{folder}/a").total_bytes == room.total_bytes
+    with pytest.raises(FileNotFoundError):
+        disk.room(f"{folder}/nothing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from ottla.controller.config_store import NOTIFICATIONS_LAST_MS, ConfigStore, ConfigWatcher
 from ottla.controller.registration import create_roots
@@ -27,6 +28,10 @@ async def _store() -> MemoryStore:
     return store
 
 
+def _with(before: dict[str, str], *, key: str, value: str) -> dict[str, str]:
+    return {**before, key: value}
+
+
 def test_a_change_is_written_with_its_notification() -> None:
     async def scenario() -> None:
         store = await _store()
@@ -49,10 +54,7 @@ def test_changes_of_the_same_moment_are_both_kept() -> None:
     async def scenario() -> None:
         configs = ConfigStore(await _store())
         await asyncio.gather(
-            *(
-                configs.change("brokers/0", lambda before, key=key: {**before, key: "1"})
-                for key in "abc"
-            )
+            *(configs.change("brokers/0", partial(_with, key=key, value="1")) for key in "abc")
         )
         assert await configs.read("brokers/0") == {"a": "1", "b": "1", "c": "1"}
 
@@ -99,8 +101,8 @@ def test_many_changes_of_one_entity_are_read_once() -> None:
         watcher = ConfigWatcher(store, heard, StoppedClock())
         await watcher.load()
         for number in range(5):
-            values = {"n": str(number)}
-            await ConfigStore(store).change("topics/t", lambda _, values=values: values)
+            edit = partial(_with, key="n", value=str(number))
+            await ConfigStore(store).change("topics/t", edit)
         await watcher.look()
         await watcher.look()
         assert heard.changes == [("topics", "t", {"n": "4"})]

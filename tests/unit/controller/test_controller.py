@@ -81,23 +81,6 @@ def test_brokers_without_a_replica_hear_of_the_topic_only() -> None:
     run(2, scenario)
 
 
-def test_a_thousand_topics_are_told_in_one_request() -> None:
-    async def scenario(made: Cluster) -> None:
-        ops = []
-        for number in range(1000):
-            created = await made.admin.create(
-                f"/brokers/topics/t{number}",
-                b'{"version":1,"partitions":{"0":[1]}}',
-            )
-            ops.append(created)
-        await made.settled()
-        told = made.brokers.of(LeaderAndIsrRequest, 1)
-        assert sum(len(request.topic_states) for request in told) == 1000
-        assert (await made.state("t999", 0)).leader == 1
-
-    run(1, scenario)
-
-
 def test_an_old_topic_gets_the_id_it_lacks() -> None:
     async def scenario(made: Cluster) -> None:
         await made.admin.create("/brokers/topics/old", b'{"version":1,"partitions":{"0":[1]}}')
@@ -260,6 +243,24 @@ def test_a_store_that_was_away_is_read_anew(monkeypatch: pytest.MonkeyPatch) -> 
         assert (await made.state("t", 0)).leader == 1
 
     run(1, scenario)
+
+
+def test_a_store_that_fails_half_way_means_a_new_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ottla.controller.controller.STORE_BACKOFF_SECONDS", 0)
+
+    async def scenario(made: Cluster) -> None:
+        active = await _with_leader_moved(made)
+        made.running[1].store.cut_off()
+        with pytest.raises(KafkaError, match="NOT_CONTROLLER"):
+            await active.elect_leaders(ElectionType.PREFERRED, [ORDERS])
+        assert not active.is_active
+        made.running[1].store.reconnect()
+        await made.settled()
+        assert made.active.context.epoch == 2
+        results = await made.active.elect_leaders(ElectionType.PREFERRED, [ORDERS])
+        assert results[ORDERS].code == ErrorCode.NONE
+
+    run(2, scenario)
 
 
 def test_a_broker_that_does_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,20 @@ def test_a_wish_to_delete_what_is_not_there_is_taken_back() -> None:
     run(1, scenario)
 
 
+def test_without_deletion_enabled_wishes_are_taken_back() -> None:
+    async def scenario(made: Cluster) -> None:
+        made.delete_topic_enable = False
+        await made.start(2)
+        await made.kill(1)
+        await made.create("kept", {0: [2]})
+        await made.admin.create(paths.delete_topic("kept"))
+        await made.settled()
+        assert await made.admin.children(paths.DELETE_TOPICS) == []
+        assert (await made.state("kept", 0)).leader == 2
+
+    run(1, scenario)
+
+
 def test_a_hundred_topics_are_deleted_together() -> None:
     async def scenario(made: Cluster) -> None:
         names = [f"t{number}" for number in range(100)]

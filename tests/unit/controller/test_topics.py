@@ -148,6 +148,7 @@ def test_one_bad_topic_does_not_hold_up_the_others() -> None:
         results = await _create(
             made, topic("good"), topic("bad/name"), topic("twice"), topic("twice")
         )
+        assert len(results) == 4
         codes = {result.name: result.code for result in results}
         assert codes == {
             "good": ErrorCode.NONE,

@@ -20,6 +20,8 @@ from ottla.simulation.store import MemoryStore, MemoryTree
 from ottla.store import paths
 from tests.unit.controller.cluster import Cluster
 
+VECTORS = Path(__file__).parents[2] / "store" / "vectors"
+
 Tree = dict[str, dict[str, Any]]
 
 CREATED = "topics created"
@@ -29,7 +31,7 @@ SHUT_DOWN = "broker 1 shut down"
 
 
 def kafka_tree(stage: str) -> Tree:
-    with gzip.open(Path(__file__).parent / "znodes.json.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(VECTORS / "znodes.json.gz", "rt", encoding="utf-8") as file:
         stages = json.load(file)
     trees: dict[str, Tree] = {found["stage"]: found["znodes"] for found in stages}
     return trees[stage]

@@ -1,0 +1,80 @@
+"""An operator's own judges of new topics and of changes of configuration.
+
+An option names a Python class by its dotted path; it is created without arguments. Its method
+`validate` raises ValueError to refuse, and the client hears POLICY_VIOLATION with its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from ottla.config.broker_config import BrokerConfig
+from ottla.config.general_options import (
+    ALTER_CONFIG_POLICY_CLASS_NAME,
+    CREATE_TOPIC_POLICY_CLASS_NAME,
+)
+from ottla.config.option import ConfigError, Option
+from ottla.controller.topics import TopicPlan
+from ottla.protocol.errors import ErrorCode, KafkaError
+
+
+def topic_policy(config: BrokerConfig) -> Callable[[TopicPlan], None]:
+    """`validate(topic=, partitions=, replication_factor=, replicas=, configs=)`.
+
+    `replicas` is None unless the client itself said which brokers hold the partitions.
+    """
+    policy = _load(config, CREATE_TOPIC_POLICY_CLASS_NAME)
+
+    def check(plan: TopicPlan) -> None:
+        if policy is not None:
+            _judge(
+                policy,
+                topic=plan.name,
+                partitions=len(plan.assignment),
+                replication_factor=plan.replication_factor,
+                replicas=dict(plan.assignment) if plan.is_manual else None,
+                configs=dict(plan.configs),
+            )
+
+    return check
+
+
+def alteration_policy(config: BrokerConfig) -> Callable[[str, Mapping[str, str | None]], None]:
+    """`validate(resource_type=, name=, configs=)`: "topics" or "brokers", and what is asked for.
+
+    A value of None is one that shall be unset.
+    """
+    policy = _load(config, ALTER_CONFIG_POLICY_CLASS_NAME)
+
+    def check(entity: str, asked: Mapping[str, str | None]) -> None:
+        if policy is not None:
+            resource_type, _, name = entity.partition("/")
+            _judge(policy, resource_type=resource_type, name=name, configs=dict(asked))
+
+    return check
+
+
+def _judge(policy: Any, **asked: object) -> None:
+    try:
+        policy.validate(**asked)
+    except ValueError as refused:
+        raise KafkaError(ErrorCode.POLICY_VIOLATION, str(refused)) from refused
+
+
+def _load(config: BrokerConfig, option: Option[str | None]) -> Any:
+    path = config[option]
+    if path is None:
+        return None
+    module, _, name = path.rpartition(".")
+    try:
+        policy = getattr(import_module(module), name)()
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise ConfigError(
+            f"{option.name}: {path} cannot be used ({error}); expected the dotted path of a "
+            "Python class with a method validate, package.module.Class"
+        ) from error
+    if not callable(getattr(policy, "validate", None)):
+        raise ConfigError(f"{option.name}: {path} has no method validate")
+    return policy

@@ -1,0 +1,62 @@
+"""CreatePartitions: more partitions for topics, answered when the new ones have leaders."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ottla.controller.more_partitions import AddedPartitions, create_partitions
+from ottla.handlers.call import Call
+from ottla.handlers.delayed_topics import has_leaders, wait_for_topics
+from ottla.protocol.apis.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+from ottla.protocol.errors import ErrorCode, KafkaError
+
+
+async def handle_create_partitions(
+    request: CreatePartitionsRequest, call: Call
+) -> CreatePartitionsResponse | None:
+    results = await create_partitions(
+        call.services.controller, request.topics, validate_only=request.validate_only
+    )
+    added = {
+        result.name: has_leaders(result.name, result.added)
+        for result in results
+        if result.code is ErrorCode.NONE
+    }
+    if request.validate_only or not added:
+        return _response(results, [])
+    reply = partial(_reply, call, results)
+    wait_for_topics(call, added, reply, timeout_ms=request.timeout_ms)
+    return None
+
+
+def _reply(call: Call, results: list[AddedPartitions], late: list[str]) -> None:
+    call.reply(_response(results, late))
+
+
+def _response(results: list[AddedPartitions], late: list[str]) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(
+        results=[
+            CreatePartitionsTopicResult(
+                name=result.name,
+                error_code=ErrorCode.REQUEST_TIMED_OUT if result.name in late else result.code,
+                error_message=result.message,
+            )
+            for result in results
+        ]
+    )
+
+
+def refuse(request: CreatePartitionsRequest, error: KafkaError) -> CreatePartitionsResponse:
+    names = dict.fromkeys(topic.name for topic in request.topics)
+    return CreatePartitionsResponse(
+        results=[
+            CreatePartitionsTopicResult(
+                name=name, error_code=error.code, error_message=error.detail or None
+            )
+            for name in names
+        ]
+    )

@@ -1,0 +1,65 @@
+"""`flush.messages`: when so many records are not synced, nobody is told of them before they are.
+
+One sync at a time in a file thread. Whatever is appended meanwhile shares the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ottla.storage.files import DiskFailed
+from ottla.storage.flushing import begin_flush, end_flush
+from ottla.storage.hop import Hop
+from ottla.storage.log import Log
+
+
+class GroupCommit:
+    """For one log. `goal` is the offset up to which it must be synced before it counts."""
+
+    __slots__ = ("_hop", "_is_flushing", "_log", "_on_failed", "_on_flushed", "goal")
+
+    def __init__(
+        self,
+        log: Log,
+        hop: Hop,
+        *,
+        on_flushed: Callable[[], None],
+        on_failed: Callable[[DiskFailed], None],
+    ) -> None:
+        self.goal = 0
+        self._log = log
+        self._hop = hop
+        self._on_flushed = on_flushed
+        self._on_failed = on_failed
+        self._is_flushing = False
+
+    def written(self) -> None:
+        """After each write of the log."""
+        log = self._log
+        if log.next_offset - log.recovery_point >= log.config.flush_messages:
+            self.goal = log.next_offset
+            if not self._is_flushing:
+                self._start()
+
+    def waits(self, required_offset: int) -> bool:
+        """Whether what ends at this offset must still be synced."""
+        return self._log.recovery_point < min(required_offset, self.goal)
+
+    def _start(self) -> None:
+        flush = begin_flush(self._log)
+        if flush is None:
+            return
+        self._is_flushing = True
+
+        def ended(error: BaseException | None) -> None:
+            self._is_flushing = False
+            if isinstance(error, DiskFailed):
+                self._on_failed(error)
+                return
+            assert error is None, error
+            end_flush(self._log, flush)
+            self._on_flushed()
+            if self._log.recovery_point < self.goal:
+                self._start()
+
+        self._hop.run(flush.run, ended)

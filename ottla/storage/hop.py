@@ -1,0 +1,25 @@
+"""From the loop to a file thread and back: what waits for the disk, and what follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from ottla.storage.threads import Background
+
+
+class Hop:
+    """`then` runs on the loop with the work's exception, or None."""
+
+    def __init__(
+        self, background: Background, call_soon: Callable[[Callable[[], None]], object]
+    ) -> None:
+        self._background = background
+        self._call_soon = call_soon  # safe to call from any thread
+
+    def run(self, work: Callable[[], object], then: Callable[[BaseException | None], None]) -> None:
+        def done(future: Future[object]) -> None:
+            error = future.exception()
+            self._call_soon(lambda: then(error))
+
+        self._background.submit(work).add_done_callback(done)
