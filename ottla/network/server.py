@@ -155,6 +155,12 @@ class Server:
         if not self._accepts and len(self.connections) < self.limits.max_connections:
             self._resume()
 
+    def change_limits(self, limits: Limits) -> None:
+        """They hold from now on; who is connected may stay."""
+        self.limits = limits
+        if len(self.connections) < limits.max_connections:
+            self._resume()
+
     def _pause(self) -> None:
         """Leave new clients in the backlog."""
         if self._accepts:
@@ -173,8 +179,10 @@ class Server:
         now_ms = self._timer.now_ms()
         for door in list(self.connections.values()):
             connection = door.connection
+            if connection.waiting:
+                connection.active_ms = now_ms  # it is we who are silent
             silent_ms = now_ms - connection.active_ms
-            if silent_ms >= self.limits.idle_ms > 0 and not connection.waiting:
+            if silent_ms >= self.limits.idle_ms > 0:
                 connection.close()
             elif silent_ms >= _SHRINK_AFTER_MS:
                 connection.shrink()
