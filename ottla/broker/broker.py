@@ -143,9 +143,7 @@ class Broker:
         """Clients may connect from now on, but wait until the metadata is there."""
         self.dispatch = Dispatch(self.services, self.tasks.spawn)
         limits = limits_of(self.config)
-        self.server = Server(
-            loop, self.ports.sockets, self.dispatch, self.tick, self.timer, limits
-        )
+        self.server = Server(loop, self.ports.sockets, self.dispatch, self.tick, self.timer, limits)
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
         self.reconfiguration.attach(self.replicas, self.server)
@@ -253,8 +251,15 @@ class Broker:
             on_disk_failed=lambda path, error: self.replicas.disk_failed(error),
             delete_delay_ms=config[LOG_SEGMENT_DELETE_DELAY_MS],
         )
-        tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
+        tending = Tending(
+            upkeep,
+            self.timer,
+            ports.clock,
+            config=lambda: self.overrides.broker,
+            at_next_append=self.replicas.at_next_append,
+        )
         tending.start()
+        stack.callback(upkeep.finish)  # before the logs are closed
         stack.callback(tending.stop)
 
     async def _learn_topics(self, names: list[str]) -> None:
