@@ -159,10 +159,10 @@ class Overrides:
     def describe_topic(self, name: str, wanted: Wanted = None) -> list[ConfigEntry]:
         return describe_topic(self._layers(), self.topic(name), wanted)
 
-    def describe_new_topic(self, properties: Texts) -> list[ConfigEntry]:
-        """Of a topic that was just created: the store has not told us of its options yet."""
+    def describe_stored_topic(self, properties: Texts, wanted: Wanted = None) -> list[ConfigEntry]:
+        """Of a topic that sets these, whether we were told of them yet or not."""
         values, _ = parse_values(TOPIC_OPTIONS, properties)
-        return describe_topic(self._layers(), topic_config(values, self._inherited))
+        return describe_topic(self._layers(), topic_config(values, self._inherited), wanted)
 
     def describe_this_broker(self, wanted: Wanted = None) -> list[ConfigEntry]:
         return describe_broker(self._layers(), self.broker, wanted)

@@ -77,7 +77,7 @@ def _configs(call: Call, result: CreatedTopic) -> list[CreatableTopicConfigs]:
             config_source=entry.source,
             is_sensitive=entry.is_sensitive,
         )
-        for entry in call.services.overrides.describe_new_topic(result.configs)
+        for entry in call.services.overrides.describe_stored_topic(result.configs)
     ]
 
 

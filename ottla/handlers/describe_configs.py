@@ -18,17 +18,19 @@ from ottla.protocol.apis.describe_configs import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 
 
-def handle_describe_configs(request: DescribeConfigsRequest, call: Call) -> DescribeConfigsResponse:
+async def handle_describe_configs(
+    request: DescribeConfigsRequest, call: Call
+) -> DescribeConfigsResponse:
     return DescribeConfigsResponse(
-        results=[_describe(resource, request, call) for resource in request.resources]
+        results=[await _describe(resource, request, call) for resource in request.resources]
     )
 
 
-def _describe(
+async def _describe(
     resource: DescribeConfigsResource, request: DescribeConfigsRequest, call: Call
 ) -> DescribeConfigsResult:
     try:
-        entries = _entries(resource, call)
+        entries = await _entries(resource, call)
     except KafkaError as error:
         return _refused(resource, error)
     return DescribeConfigsResult(
@@ -39,14 +41,16 @@ def _describe(
     )
 
 
-def _entries(resource: DescribeConfigsResource, call: Call) -> list[ConfigEntry]:
+async def _entries(resource: DescribeConfigsResource, call: Call) -> list[ConfigEntry]:
     overrides, name = call.services.overrides, resource.resource_name
     # Kafka takes an empty list of names for none at all, and so for all of them.
     wanted = resource.configuration_keys or None
     if resource.resource_type == ResourceType.TOPIC:
         check_name(name)
         check_topic(call, name)
-        return overrides.describe_topic(name, wanted)
+        # Of a topic that has no replica here, this broker may not have been told yet.
+        properties = await call.services.configs.read(f"topics/{name}")
+        return overrides.describe_stored_topic(properties, wanted)
     if resource.resource_type == ResourceType.BROKER:
         if not name:
             return overrides.describe_all_brokers(wanted)

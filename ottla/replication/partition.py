@@ -39,10 +39,10 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_commit", "_counted_end", "_is_queued", "_tick", "_unwritten", "_watch", "answers_at_once",
-        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
-        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
-        "unsure",
+        "_commit", "_counted_end", "_hop", "_is_queued", "_tick", "_unwritten", "_watch",
+        "answers_at_once", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader",
+        "isr", "leader", "leader_epoch", "log", "min_insync", "partition_epoch", "replicas",
+        "topic", "topic_id", "unsure",
     )  # fmt: skip
 
     def __init__(
@@ -78,10 +78,9 @@ class Partition:
         self._unwritten = 0
         self._counted_end = log.next_offset if log is not None else 0
         self._commit: GroupCommit | None = None
+        self._hop = hop
         if log is not None:
-            self._commit = GroupCommit(
-                log, hop, on_flushed=self._flushed, on_failed=watch.disk_failed
-            )
+            self.switch_to(log)
         self.unsure: list[Unsure] = []
 
     def reconsider(self) -> None:
@@ -89,6 +88,15 @@ class Partition:
         flushes = self.log is not None and self.log.config.flush_messages != FOREVER
         # A write is all that it takes for a record to be committed.
         self.answers_at_once = len(self.isr) == 1 and not flushes
+
+    def switch_to(self, log: Log) -> None:
+        """The log is another from now on: a copy in another directory, with all that it had."""
+        goal = self._commit.goal if self._commit is not None else 0
+        self.log = log
+        self._commit = GroupCommit(
+            log, self._hop, on_flushed=self._flushed, on_failed=self._watch.disk_failed
+        )
+        self._commit.need(goal)
 
     def leading_log(self, *, leader_epoch: int = -1) -> Log:
         """The log, if this broker leads; `leader_epoch` is the one that the client believes in."""

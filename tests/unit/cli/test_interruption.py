@@ -42,7 +42,12 @@ def test_an_end_of_the_input_is_no_interruption() -> None:
 
 
 def test_afterwards_ctrl_c_is_again_what_it_was() -> None:
-    with Interruption():
-        signal.raise_signal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
+    # A shell starts what it runs in the background with the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interruption():
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
