@@ -80,6 +80,10 @@ class SimulatedMachine:
         self._loop.set_exception_handler(lambda _, context: self._judge(context))
 
     @property
+    def is_running(self) -> bool:
+        return self._main is not None
+
+    @property
     def broker(self) -> Broker:
         assert self._broker is not None, f"{self.name} has not been started"
         return self._broker
