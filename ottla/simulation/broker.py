@@ -22,7 +22,7 @@ from ottla.simulation.disk import SimulatedDisk
 from ottla.simulation.disk_faults import Crashed
 from ottla.simulation.lives import Life, Task
 from ottla.simulation.loop import VirtualTimeLoop
-from ottla.simulation.network import SimulatedHost, SimulatedNetwork
+from ottla.simulation.network import SimulatedNetwork
 from ottla.simulation.store import MemoryStore, MemoryTree
 from ottla.storage.threads import Inline
 from ottla.store.port import MetadataStore
@@ -100,12 +100,12 @@ class SimulatedMachine:
         self._broker = Broker(BrokerConfig.load(self.properties), self._ports())
         self._stop = asyncio.Event()
         ready = self._loop.create_future()
-        self._main = self._life.begin(self._live(self._broker, ready))
-        await asyncio.wait([self._main, ready], return_when=asyncio.FIRST_COMPLETED)
-        if self._main.done():
-            ended, self._main = self._main, None
-            ended.result()
-        self._main.add_done_callback(self._ended)
+        main = self._life.begin(self._live(self._broker, ready))
+        await asyncio.wait([main, ready], return_when=asyncio.FIRST_COMPLETED)
+        if main.done():
+            main.result()
+        self._main = main
+        main.add_done_callback(self._ended)
         return self._broker
 
     def _ports(self) -> Ports:

@@ -17,7 +17,7 @@ class Life:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._tasks: dict[Task, None] = {}  # in the order they began
-        loop.set_task_factory(_new_task)
+        loop.set_task_factory(_new_task)  # type: ignore[arg-type]  # typeshed's is too narrow
 
     def begin(self, work: Coroutine[Any, Any, None]) -> Task:
         context = copy_context()

@@ -18,7 +18,7 @@ from ottla.simulation.pipe import Pipe, Wires
 from ottla.simulation.transport import SimulatedTransport
 
 BUFFER_BYTES = 64 * 1024
-_BROKEN = 8 | 16  # EPOLLERR and EPOLLHUP come whether one asks for them or not
+_HUNG_UP = 8 | 16  # EPOLLERR and EPOLLHUP come whether one asks for them or not
 _FIRST_PORT = 32_768
 # The loop's time stands still while something is ready: whoever never deals with it stops us.
 _MOST_TURNS = 100_000
@@ -39,7 +39,7 @@ class SimulatedSocket:
     def events(self) -> int:
         found = READ if self.inbound.is_readable else 0
         found |= WRITE if self.outbound.room_bytes else 0
-        return found | _BROKEN if self.inbound.is_broken else found
+        return found | _HUNG_UP if self.inbound.is_broken else found
 
     def fileno(self) -> int:
         return self._descriptor
@@ -162,7 +162,7 @@ class SimulatedPoller:
         self._host.check_alive()
         found = []
         for descriptor, interest in self._interests.items():
-            events = self._host.sockets[descriptor].events & (interest | _BROKEN)
+            events = self._host.sockets[descriptor].events & (interest | _HUNG_UP)
             if events:
                 found.append((descriptor, events))
         return found if maxevents < 0 else found[:maxevents]

@@ -153,7 +153,7 @@ async def read_all(client: BrokerClient, topic: str, *, partition: int = 0) -> l
         assert data.error_code == ErrorCode.NONE, ErrorCode(data.error_code)
         if not data.records:
             return found
-        for each in read_batches(data.records):
+        for each in read_batches(records_of(data)):
             found += [record.value for record in each.records() if record.offset >= offset]
             offset = each.last_offset + 1
 
@@ -163,8 +163,13 @@ async def _start(client: BrokerClient, topic: str, partition: int) -> int:
     return data.log_start_offset
 
 
+def records_of(data: PartitionData) -> bytes:
+    assert isinstance(data.records, bytes | memoryview)
+    return bytes(data.records)
+
+
 def values_in(data: PartitionData) -> list[bytes | None]:
-    return [each.value for found in read_batches(data.records or b"") for each in found.records()]
+    return [each.value for found in read_batches(records_of(data)) for each in found.records()]
 
 
 async def lead(
