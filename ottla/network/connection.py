@@ -89,6 +89,7 @@ class Connection:
         self._max_request_bytes = max_request_bytes
         self._start = 0  # the first byte of the buffer that is not handled
         self._end = 0  # one past the last that was received
+        self._reserved = 0  # bytes, beyond the small buffer that each has
         self._is_blocked = False  # by a parked request that nothing may overtake
         self._is_handling = False
         self._sends = False
@@ -116,13 +117,28 @@ class Connection:
         return self.view[self._end :]
 
     def _grow(self) -> bool:
-        """Step by step, as bytes really come: a client may announce more than it sends."""
-        capacity = len(self.buffer)
-        wanted = min(capacity * 4, max(self._frame_bytes(), LARGE_BUFFER))
-        if wanted <= capacity or not self._memory.take(wanted - capacity):
+        """Step by step, as bytes really come: a client may announce more than it sends.
+
+        But it is reserved at once: of two that had a part, neither would get the rest.
+        """
+        capacity, frame_bytes = len(self.buffer), self._frame_bytes()
+        if frame_bytes <= capacity or not self._reserve(frame_bytes):
             return False
-        self._move_to(bytearray(wanted))
+        self._move_to(bytearray(min(capacity * 4, frame_bytes)))
         return True
+
+    def _reserve(self, size_bytes: int) -> bool:
+        """The right to a buffer of this size."""
+        more = size_bytes - SMALL_BUFFER - self._reserved
+        if more > 0:
+            if not self._memory.take(more):
+                return False
+            self._reserved += more
+        return True
+
+    def _release(self) -> None:
+        reserved, self._reserved = self._reserved, 0
+        self._memory.give(reserved)
 
     def _frame_bytes(self) -> int:
         if self._end - self._start < _SIZE.size:
@@ -139,10 +155,10 @@ class Connection:
 
     def shrink(self) -> None:
         """Give back a large buffer that nobody uses any more."""
-        if not self._end and len(self.buffer) > SMALL_BUFFER:
-            self._memory.give(len(self.buffer) - SMALL_BUFFER)
+        if not self._end and self._reserved:
             self.buffer = bytearray(SMALL_BUFFER)
             self.view = memoryview(self.buffer)
+            self._release()
 
     def received(self, count: int) -> None:
         self.bytes_in += count
@@ -152,7 +168,7 @@ class Connection:
         if filled and not self._end and len(self.buffer) < LARGE_BUFFER:
             # More was there than fitted: next time take more at once.
             larger = min(len(self.buffer) * 4, LARGE_BUFFER)
-            if self._memory.take(larger - len(self.buffer)):
+            if self._reserve(larger):
                 self.buffer = bytearray(larger)
                 self.view = memoryview(self.buffer)
 
@@ -179,7 +195,7 @@ class Connection:
                     break
                 self.requests += 1
             if self._start == self._end:
-                self._start = self._end = 0
+                self._emptied()
         except ProtocolError as error:
             _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
             self.close()
@@ -188,6 +204,11 @@ class Connection:
             self.close()
         finally:
             self._is_handling = False
+
+    def _emptied(self) -> None:
+        self._start = self._end = 0
+        if self._memory.is_short:
+            self.shrink()  # others cannot even read their requests
 
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
@@ -245,7 +266,7 @@ class Connection:
                 piece.release()
         self.outgoing.clear()
         self.waiting.clear()
-        self._memory.give(len(self.buffer) - SMALL_BUFFER)
+        self._release()
         self.shortcut = None
         callbacks, self.on_closed = self.on_closed, []
         for callback in callbacks:

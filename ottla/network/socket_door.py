@@ -51,12 +51,8 @@ class SocketDoor:
 
     def ready(self, events: int) -> None:
         connection = self.connection
-        if events != READ:
-            if events & WRITE:
-                self.flush()
-            # A hang-up or an error comes without READ while we do not read; the read tells.
-            if not events & ~WRITE or connection.is_closed:
-                return
+        if events != READ and not self._is_to_read(events):
+            return
         space = connection.space()
         if space is None:
             self._starve()
@@ -73,6 +69,13 @@ class SocketDoor:
         connection.received(count)
         if not connection.is_hungry:
             self._watch()
+
+    def _is_to_read(self, events: int) -> bool:
+        if events & WRITE:
+            self.flush()
+        if not events & READ and events & ~WRITE:
+            self.connection.close()  # gone while we did not read; the poller would say it for ever
+        return bool(events & READ) and not self.connection.is_closed
 
     def _starve(self) -> None:
         """Too much memory is in requests that are not complete: wait until some are."""
