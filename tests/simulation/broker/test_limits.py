@@ -109,7 +109,9 @@ async def test_a_request_that_is_too_large_closes_its_connection(machine: Simula
     assert (await produce(other, "orders", bytes(500))).error_code == ErrorCode.NONE
 
 
-@on_a_broker(queued_max_request_bytes="2000000", socket_request_max_bytes="2000000")
+@on_a_broker(
+    latency_ms=(1, 5), queued_max_request_bytes="2000000", socket_request_max_bytes="2000000"
+)
 async def test_memory_for_large_requests_is_given_to_one_after_the_other(
     machine: SimulatedMachine,
 ) -> None:
