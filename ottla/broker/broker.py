@@ -95,9 +95,10 @@ class Broker:
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
         self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
-        self.tasks = await stack.enter_async_context(_Tasks())
         store, watcher = await self._join_cluster(stack)
         self._open_directories(stack)
+        # Ends before the store and the logs do, which the tasks use.
+        self.tasks = await stack.enter_async_context(_Tasks())
         self._hold_replicas(store)
         self._listen(stack, loop)
         await self._control(store)
@@ -155,7 +156,8 @@ class Broker:
         service: Service = self.dispatch
         if self.hooks is not None:
             service = self.hooks.stand_before(self.dispatch, self.services)
-        self.server = Server(loop, service, self.tick, self.timer, limits_of(self.config))
+        limits = limits_of(self.config)
+        self.server = Server(loop, self.ports.sockets, service, self.tick, self.timer, limits)
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
         self.reconfiguration.attach(self.replicas, self.server)
@@ -180,10 +182,12 @@ class Broker:
 
     async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
-        self.stalls.start()
-        stack.callback(self.stalls.stop)
         self.http = HttpServer(get=get_routes(self), post=post_routes(self))
         host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
+        if port < 0:
+            return  # nobody looks at us, nor at the loop's stalls
+        self.stalls.start()
+        stack.callback(self.stalls.stop)
         try:
             await self.http.start(host=host, port=port)
         except OSError as error:
@@ -264,8 +268,15 @@ class Broker:
             on_disk_failed=lambda path, error: self.replicas.disk_failed(error),
             delete_delay_ms=config[LOG_SEGMENT_DELETE_DELAY_MS],
         )
-        tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
+        tending = Tending(
+            upkeep,
+            self.timer,
+            ports.clock,
+            config=lambda: self.overrides.broker,
+            at_next_append=self.replicas.at_next_append,
+        )
         tending.start()
+        stack.callback(upkeep.finish)  # before the logs are closed
         stack.callback(tending.stop)
 
     async def _learn_topics(self, names: list[str]) -> None:

@@ -22,6 +22,8 @@ _SIZE = Struct(">i")
 SMALL_BUFFER = 16 * 1024
 # What one read takes at most of a busy client. Frames that are larger get the buffer they need.
 LARGE_BUFFER = 256 * 1024
+# Of answers that are not a produce's: enough for one send. Who asks for more reads first.
+MOST_UNSENT = 64
 # How many requests may wait for their answers behind a parked one.
 MOST_WAITING = 1000
 
@@ -213,6 +215,8 @@ class Connection:
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
         self.outgoing.extend(pieces)
+        if len(self.outgoing) > MOST_UNSENT:
+            self.is_backed_up = True  # the send that follows goes on with the rest
         if not self._sends:
             self.send_soon()
 

@@ -11,6 +11,7 @@ from ottla.network.connection import Connection
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, Poller
+from ottla.network.sockets import Socket
 
 # So that one client with a fast network does not keep the others waiting.
 _MOST_SENT_BYTES = 4 * 1024 * 1024
@@ -28,7 +29,7 @@ class SocketDoor:
 
     def __init__(
         self,
-        sock: socket.socket,
+        sock: Socket,
         connection: Connection,
         poller: Poller,
         memory: RequestMemory,
@@ -137,9 +138,12 @@ class SocketDoor:
             left -= sent
 
     def _send_file(self, piece: FilePiece, most: int) -> int:
-        sent = os.sendfile(
-            self.descriptor, piece.descriptor, piece.position, min(piece.size_bytes, most)
-        )
+        if piece.descriptor >= 0:
+            sent = os.sendfile(
+                self.descriptor, piece.descriptor, piece.position, min(piece.size_bytes, most)
+            )
+        else:
+            sent = self._send(piece.read())  # not a file of this machine's
         if not sent:
             raise OSError(f"{piece.size_bytes} bytes were to be sent that the file no longer has")
         piece.advance(sent)

@@ -17,6 +17,7 @@ from ottla.network.connection import SMALL_BUFFER, Connection
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, _Selector
 from ottla.network.server import Limits, Server
+from ottla.network.sockets import SystemSockets
 from ottla.storage.disk import RealDisk
 from ottla.storage.files import File
 from ottla.timing.tick import Tick
@@ -50,7 +51,8 @@ class Running:
         loop = asyncio.get_running_loop()
         self.service = service or Echo()
         self.timer = Timer(loop)
-        self.server = Server(loop, self.service, Tick(loop.call_soon), self.timer, limits)
+        tick = Tick(loop.call_soon)
+        self.server = Server(loop, SystemSockets(), self.service, tick, self.timer, limits)
         self.port = self.server.listen("PLAINTEXT", "127.0.0.1", 0)
         self.server.start()
 
