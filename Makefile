@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TYPED := ottla tests benchmarks
 QUICK := tests/unit tests/architecture
-BESIDE_KAFKA := tests/kafka tests/differential
+BESIDE_KAFKA := tests/kafka tests/differential tests/clients tests/hostile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format soak sim bench wheel compatibility constraints clean

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import pytest
+
 from benchmarks.beside.admin import answers
 from tests.kafka import jars
 
@@ -164,7 +166,7 @@ def available(wanted: Sequence[str]) -> list[Target]:
     if "kafka" in wanted:
         try:
             found.append(Kafka(jars.classpath()))
-        except jars.KafkaMissing as missing:
+        except pytest.skip.Exception as missing:
             print(f"{missing}: Kafka is left out")
     if "ottla" in wanted:
         ottla = Ottla()

@@ -23,7 +23,7 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.schema import Message
 
 DEFAULT_TIMEOUT_MS = 30_000
-_ATTEMPTS = 6
+_ATTEMPTS = 8  # seven seconds in all
 DEFAULT_BACKOFF_MS = 100
 _LONGEST_BACKOFF_MS = 2_000
 _NEWEST = 0x7FFF
@@ -45,6 +45,10 @@ T = TypeVar("T")
 
 class Unreachable(OSError):
     """None of the brokers that could answer did."""
+
+
+class NoController(OSError):
+    """The cluster answers, but nobody who may change it was found in time."""
 
 
 class TopicPartition(NamedTuple):
@@ -160,7 +164,7 @@ class Cluster:
             if ErrorCode.NOT_CONTROLLER not in codes(given):
                 return given
             failure = f"broker {self._controller_id} says that it is not the controller"
-        raise Unreachable(f"{failure}, after {_ATTEMPTS} attempts")
+        raise NoController(f"{failure}, after {_ATTEMPTS} attempts")
 
     async def ask_leaders(
         self, partitions: Sequence[TopicPartition], ask: LeaderQuestion[T]

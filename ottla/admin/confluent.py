@@ -81,11 +81,19 @@ class ConfluentSender:
 
 
 class ConfluentSource:
-    """Reads from partitions that are named, or from those that the group gives it."""
+    """Reads from partitions that are named, or from those that the group gives it.
 
-    def __init__(self, settings: Settings) -> None:
+    `on_trouble` hears what the library goes on trying to mend: that no broker can be reached.
+    """
+
+    def __init__(self, settings: Settings, on_trouble: Callable[[str], None]) -> None:
         self._library: Any = load()
-        own: Settings = {**_QUIET, "enable.partition.eof": True}
+
+        def hear(error: Any) -> None:
+            if error.code() == self._library.KafkaError._ALL_BROKERS_DOWN:
+                on_trouble(error.str())
+
+        own = {**_QUIET, "enable.partition.eof": True, "error_cb": hear}
         self._consumer = _made(self._library.Consumer, self._library, {**own, **settings})
 
     def assign(self, positions: Mapping[TopicPartition, int]) -> None:
@@ -125,7 +133,7 @@ class ConfluentSource:
         )
 
 
-def _made(client: Any, library: Any, settings: Settings) -> Any:
+def _made(client: Any, library: Any, settings: Mapping[str, object]) -> Any:
     try:
         return client(dict(settings))
     except library.KafkaException as refused:

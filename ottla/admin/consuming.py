@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -40,12 +40,12 @@ class Source(Protocol):
 
 
 def batches(
-    source: Source, *, at_most: int | None, stop_at_end: bool
+    source: Source, *, at_most: int | None, stop_at_end: bool, is_stopped: Callable[[], bool]
 ) -> Iterator[list[IncomingRecord]]:
-    """As they come, until there were enough or, if wanted, until every partition has ended."""
+    """As they come, until there were enough, or every partition has ended, or somebody stops it."""
     ended: dict[TopicPartition, None] = {}
     left = at_most
-    while left is None or left > 0:
+    while (left is None or left > 0) and not is_stopped():
         records = []
         for event in source.poll(_WAIT_S):
             if isinstance(event, EndReached):

@@ -60,6 +60,11 @@ class Delivery:
         self.failed = 0
         self.first_failure = ""
 
+    @property
+    def given_up(self) -> int:
+        """What was still on its way when the sending was broken off."""
+        return self.sent - self.delivered - self.failed
+
     def count(self, failure: str | None) -> None:
         if failure is None:
             self.delivered += 1
@@ -86,7 +91,12 @@ def send_lines(
         on_progress(delivery.delivered)
 
 
-def flush(sender: Sender, delivery: Delivery, on_progress: Callable[[int], None]) -> None:
-    """Until all are delivered or have failed, which the sender's own time limit sees to."""
-    while sender.flush(_WAIT_S):
+def flush(
+    sender: Sender,
+    delivery: Delivery,
+    on_progress: Callable[[int], None],
+    is_stopped: Callable[[], bool],
+) -> None:
+    """Until all are delivered or have failed, which the sender's time limit sees to, or stopped."""
+    while sender.flush(_WAIT_S) and not is_stopped():
         on_progress(delivery.delivered)

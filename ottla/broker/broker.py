@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -20,10 +21,11 @@ from ottla.broker.loopback import Loopback
 from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.reconfiguration import Reconfiguration
-from ottla.broker.routes import get_routes
+from ottla.broker.routes import get_routes, post_routes
 from ottla.broker.settings import Settings
 from ottla.broker.stalls import Stalls
 from ottla.broker.tending import Tending
+from ottla.broker.testing_hooks import Hooks
 from ottla.broker.topic_rules import controller_settings, topic_rules
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.cleaner_options import (
@@ -42,6 +44,7 @@ from ottla.controller.topics import create_topics
 from ottla.handlers.dispatch import Dispatch
 from ottla.handlers.services import Services
 from ottla.metadata.cache import MetadataCache
+from ottla.network.connection import Service
 from ottla.network.http import HttpServer
 from ottla.network.server import Server
 from ottla.protocol.apis.create_topics import CreatableTopic
@@ -67,8 +70,8 @@ class Broker:
 
     def __init__(self, config: BrokerConfig, ports: Ports, *, testing: bool = False) -> None:
         self.config = config
-        self.testing = testing
-        self.ports = ports
+        self.hooks = Hooks(ports.clock) if testing else None
+        self.ports = replace(ports, clock=self.hooks.clock) if self.hooks else ports
 
     async def __aenter__(self) -> Broker:
         await self.start()
@@ -141,8 +144,10 @@ class Broker:
     def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         """Clients may connect from now on, but wait until the metadata is there."""
         self.dispatch = Dispatch(self.services, self.tasks.spawn)
-        limits = limits_of(self.config)
-        self.server = Server(loop, self.dispatch, self.tick, self.timer, limits)
+        service: Service = self.dispatch
+        if self.hooks is not None:
+            service = self.hooks.stand_before(self.dispatch, self.services)
+        self.server = Server(loop, service, self.tick, self.timer, limits_of(self.config))
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
         self.reconfiguration.attach(self.replicas, self.server)
@@ -169,7 +174,7 @@ class Broker:
         self.stalls = Stalls(loop)
         self.stalls.start()
         stack.callback(self.stalls.stop)
-        self.http = HttpServer(get=get_routes(self))
+        self.http = HttpServer(get=get_routes(self), post=post_routes(self))
         host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
         await self.http.start(host=host, port=port)
         stack.push_async_callback(self.http.close)
@@ -257,6 +262,8 @@ class Broker:
         read = self.services.configs.read
         found = await asyncio.gather(*(read(f"topics/{name}") for name in names))
         for name, values in zip(names, found, strict=True):
+            if values == self.overrides.topic_properties(name):
+                continue  # each change is told to every partition there is
             self.reconfiguration.stored("topics", name, values)
 
     def _auto_create(self, names: list[str]) -> None:

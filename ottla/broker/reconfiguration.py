@@ -51,3 +51,4 @@ class Reconfiguration:
         partition.min_insync = self._settings.min_insync(partition.topic)
         if partition.log is not None:
             partition.log.configure(self._settings.log_config(partition.topic))
+        partition.reconsider()

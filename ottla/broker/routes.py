@@ -24,7 +24,12 @@ def get_routes(broker: Broker) -> dict[str, Route]:
             }
         ),
         "/debug/connections": lambda query: json_answer({"connections": _connections(broker)}),
+        **(broker.hooks.get_routes() if broker.hooks else {}),
     }
+
+
+def post_routes(broker: Broker) -> dict[str, Route]:
+    return broker.hooks.post_routes() if broker.hooks else {}
 
 
 def _health(broker: Broker) -> Answer:

@@ -17,6 +17,7 @@ from ottla.admin.consuming import batches, offsets_before_end, starting_offsets
 from ottla.admin.offsets import EARLIEST, LATEST
 from ottla.admin.topics import check_partitions, partitions_of
 from ottla.cli.connecting import DEFAULT_BOOTSTRAP, AsJson, Bootstrap, complete_topic, on_cluster
+from ottla.cli.interruption import Interruption
 from ottla.cli.moments import parse_moment
 from ottla.cli.output import fail
 from ottla.cli.record_format import BadFormat, Writer, by_template, to_json_line
@@ -124,23 +125,31 @@ def _source(bootstrap: str, topic: str, start: Start | None, settings: Settings)
     confluent.load()  # before the cluster is asked: it is the first thing to put right
     if start is None:
         on_cluster(bootstrap, lambda cluster: partitions_of(cluster, [topic]))
-        source = ConfluentSource(settings)
+        source = ConfluentSource(settings, _warn)
         source.subscribe(topic)
     else:
         positions = on_cluster(bootstrap, lambda cluster: start.positions(cluster, topic))
-        source = ConfluentSource(settings)
+        source = ConfluentSource(settings, _warn)
         source.assign(positions)
     return source
+
+
+def _warn(trouble: str) -> None:
+    typer.echo(f"ottla: {trouble}. Trying again; Ctrl-C ends it.", err=True)
 
 
 def _print(
     source: ConfluentSource, writer: Writer, *, at_most: int | None, stop_at_end: bool
 ) -> None:
-    try:
-        for records in batches(source, at_most=at_most, stop_at_end=stop_at_end):
+    with Interruption() as interruption:  # the usual way to end it
+        found = batches(
+            source,
+            at_most=at_most,
+            stop_at_end=stop_at_end,
+            is_stopped=lambda: interruption.requested,
+        )
+        for records in found:
             typer.echo(b"".join(map(writer, records)), nl=False)
-    except KeyboardInterrupt:
-        return  # the usual way to end it
 
 
 def _group_settings(group: str, *, from_beginning: bool) -> dict[str, str | bool]:

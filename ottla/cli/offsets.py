@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Annotated
@@ -84,10 +85,13 @@ def get_command(
 
     async def find(cluster: Cluster) -> Found:
         partitions = await _partitions(cluster, where)
-        answers = [
-            await admin.find(cluster, partitions, moment, read_committed=read_committed)
-            for moment in moments
-        ]
+        # Together: a partition without a leader is waited for once.
+        answers = await asyncio.gather(
+            *(
+                admin.find(cluster, partitions, moment, read_committed=read_committed)
+                for moment in moments
+            )
+        )
         return {each: [answer[each] for answer in answers] for each in partitions}
 
     found = on_cluster(bootstrap, find)

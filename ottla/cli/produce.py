@@ -19,11 +19,13 @@ from ottla.cli.connecting import (
     complete_topic,
     on_cluster,
 )
+from ottla.cli.interruption import Interruption
 from ottla.cli.outcomes import count
 from ottla.cli.output import fail, visible
 from ottla.cli.progress import Counter
 
 produce = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+_STOPPED = "stopped"
 _INTERRUPTED = 130
 
 
@@ -87,7 +89,7 @@ def produce_command(
     """Send each line of stdin as a record.
 
     A key goes to the same partition as with Kafka's Java client. Ctrl-C ends the reading; what
-    was read is still delivered. Needs `pip install 'ottla[cli]'`.
+    was read is still delivered, unless you press it again. Needs `pip install 'ottla[cli]'`.
 
     Exit code: 0 all delivered; 1 some were not; 2 wrong call; 130 stopped by Ctrl-C.
 
@@ -134,16 +136,17 @@ def _send(sender: ConfluentSender, form: LineFormat) -> tuple[Delivery, str]:
     """What was delivered, and why the reading ended early, if it did."""
     delivery, ended = Delivery(), ""
     is_typed = sys.stdin.isatty()
-    with Counter("records") as counter:
+    with Counter("records") as counter, Interruption() as interruption:
         # Somebody who types wants no count between the lines.
         show = (lambda _: None) if is_typed else counter.show
         try:
-            send_lines(sys.stdin.buffer, sender, form, delivery, show)
+            send_lines(interruption.lines(sys.stdin.buffer), sender, form, delivery, show)
         except BadLine as cause:
             ended = str(cause)
-        except KeyboardInterrupt:
-            ended = "stopped"
-        flush(sender, delivery, counter.show)
+        if interruption.requested:
+            ended = _STOPPED
+        interruption.requested = False  # a second Ctrl-C means: do not even wait for these
+        flush(sender, delivery, counter.show, lambda: interruption.requested)
     return delivery, ended
 
 
@@ -151,7 +154,9 @@ def _report(topic: str, delivery: Delivery, ended: str) -> None:
     typer.echo(visible(f"{count(delivery.delivered, 'record')} delivered to {topic}."), err=True)
     if delivery.failed:
         fail(f"{count(delivery.failed, 'record')} failed; the first: {delivery.first_failure}.")
-    if ended == "stopped":
+    if delivery.given_up:
+        fail(f"{count(delivery.given_up, 'record')} given up before they were delivered.")
+    if ended == _STOPPED:
         raise typer.Exit(_INTERRUPTED)
     if ended:
         fail(f"{ended}. The lines before it were sent.")

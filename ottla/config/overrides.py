@@ -159,9 +159,7 @@ class Overrides:
     def describe_topic(self, name: str, wanted: Wanted = None) -> list[ConfigEntry]:
         return describe_topic(self._layers(), self.topic(name), wanted)
 
-    def describe_stored_topic(
-        self, properties: Texts, wanted: Wanted = None
-    ) -> list[ConfigEntry]:
+    def describe_stored_topic(self, properties: Texts, wanted: Wanted = None) -> list[ConfigEntry]:
         """Of a topic that sets these, whether we were told of them yet or not."""
         values, _ = parse_values(TOPIC_OPTIONS, properties)
         return describe_topic(self._layers(), topic_config(values, self._inherited), wanted)

@@ -10,7 +10,7 @@ from ottla.protocol.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens to one request: an error in its answer, a delay, or no answer at all."""
+    """What happens to one request: a delay, then an error in its answer, or none at all."""
 
     error: ErrorCode | None = None
     delay_ms: int = 0
@@ -29,6 +29,10 @@ class Faults:
     def take(self, key: int) -> Fault | None:
         waiting = self._waiting.get(key)
         return waiting.popleft() if waiting else None
+
+    def waiting(self) -> dict[int, int]:
+        """How many no request has met yet, by API."""
+        return {key: len(faults) for key, faults in self._waiting.items() if faults}
 
     def clear(self) -> None:
         self._waiting.clear()

@@ -96,8 +96,7 @@ class ProduceShortcut:
             not buffer.startswith(self._key_and_version, start)
             or not buffer.startswith(self._prefix, start + _HEAD_BYTES)
             or connection.waiting
-            or len(partition.isr) != 1
-            or partition.flushes
+            or not partition.answers_at_once
         ):
             return False
         records = self._records(connection, start + self._prefix_bytes, end)

@@ -20,6 +20,8 @@ DEFAULT_MAX_RESPONSE_BYTES = 100 * 1024 * 1024
 _SIZE_BYTES = 4
 _FIRST_API_VERSIONS = 3  # what every broker since Kafka 2.4 knows; older ones answer in version 0
 _LAST_CORRELATION_ID = 0x7FFF_FFFF
+# How others begin that may listen where somebody expects a broker.
+_STRANGERS = {b"HT": "; this is an HTTP server", b"\x15\x03": "; this port wants TLS"}
 
 
 class Disconnected(ConnectionError):
@@ -193,6 +195,7 @@ class BrokerClient(asyncio.Protocol):
             size = int.from_bytes(self._received[position:start], "big", signed=True)
             if not _SIZE_BYTES <= size <= self._max_response_bytes:
                 cause = f"the size {size} is not between 4 and {self._max_response_bytes}"
+                cause += _STRANGERS.get(bytes(self._received[position : position + 2]), "")
                 raise ProtocolError(cause, reading="response", path="size")
             if len(self._received) < start + size:
                 break

@@ -96,7 +96,10 @@ class Connection:
     @property
     def is_hungry(self) -> bool:
         """Whether the door should read: there is room, and somebody to use what comes."""
-        return not self.is_backed_up and self._end - self._start < len(self.buffer)
+        if self.is_backed_up:
+            return False
+        # A buffer that is full of one unfinished frame grows with the next read.
+        return not self._is_blocked or self._end - self._start < len(self.buffer)
 
     def space(self) -> memoryview | None:
         """Where to put what comes next; None while there is no memory for it.
@@ -196,7 +199,8 @@ class Connection:
         """As `answer`, for the one piece that nearly every answer is."""
         self.outgoing.append(piece)
         if not self._sends:
-            self.send_soon()
+            self._sends = True
+            self._tick.send(self._send)
 
     def send_soon(self) -> None:
         if not self._sends:

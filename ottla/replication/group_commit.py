@@ -37,9 +37,13 @@ class GroupCommit:
         """After each write of the log."""
         log = self._log
         if log.next_offset - log.recovery_point >= log.config.flush_messages:
-            self.goal = log.next_offset
-            if not self._is_flushing:
-                self._start()
+            self.need(log.next_offset)
+
+    def need(self, goal: int) -> None:
+        """Nothing below `goal` counts before it is synced."""
+        self.goal = goal
+        if self._log.recovery_point < goal and not self._is_flushing:
+            self._start()
 
     def waits(self, required_offset: int) -> bool:
         """Whether what ends at this offset must still be synced."""

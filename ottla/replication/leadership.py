@@ -112,6 +112,7 @@ class Leadership:
         partition.replicas = state.replicas
         partition.is_leader = state.leader == replicas.broker_id
         partition.follower_ends.clear()
+        partition.reconsider()
         if partition.is_leader:
             log = partition.local_log()
             log.start_epoch(state.leader_epoch)

@@ -169,7 +169,7 @@ class LogMoves:
         directories.finish_move(name, tag=self._new_tag(), now_ms=now_ms)
         holder = directories.find(name)
         assert holder is not None
-        partition.log = holder.log(name, now_ms=now_ms)
+        partition.switch_to(holder.log(name, now_ms=now_ms))
         _logger.info("%s is in %s now", partition, holder.path)
         self._replicas.recheck(partition)
 

@@ -39,10 +39,10 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_commit", "_counted_end", "_is_queued", "_tick", "_unwritten", "_watch",
-        "broker_id", "controller_epoch", "follower_ends", "index", "is_leader", "isr", "leader",
-        "leader_epoch", "log", "min_insync", "partition_epoch", "replicas", "topic", "topic_id",
-        "unsure",
+        "_commit", "_counted_end", "_hop", "_is_queued", "_tick", "_unwritten", "_watch",
+        "answers_at_once", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader",
+        "isr", "leader", "leader_epoch", "log", "min_insync", "partition_epoch", "replicas",
+        "topic", "topic_id", "unsure",
     )  # fmt: skip
 
     def __init__(
@@ -71,17 +71,32 @@ class Partition:
         self.replicas: tuple[int, ...] = ()
         self.follower_ends: dict[int, int] = {}
         self.min_insync = 1
+        self.answers_at_once = False
         self._tick = tick
         self._watch = watch
         self._is_queued = False
         self._unwritten = 0
         self._counted_end = log.next_offset if log is not None else 0
         self._commit: GroupCommit | None = None
+        self._hop = hop
         if log is not None:
-            self._commit = GroupCommit(
-                log, hop, on_flushed=self._flushed, on_failed=watch.disk_failed
-            )
+            self.switch_to(log)
         self.unsure: list[Unsure] = []
+
+    def reconsider(self) -> None:
+        """After a change of the in-sync replicas or of the configuration."""
+        flushes = self.log is not None and self.log.config.flush_messages != FOREVER
+        # A write is all that it takes for a record to be committed.
+        self.answers_at_once = len(self.isr) == 1 and not flushes
+
+    def switch_to(self, log: Log) -> None:
+        """The log is another from now on: a copy in another directory, with all that it had."""
+        goal = self._commit.goal if self._commit is not None else 0
+        self.log = log
+        self._commit = GroupCommit(
+            log, self._hop, on_flushed=self._flushed, on_failed=self._watch.disk_failed
+        )
+        self._commit.need(goal)
 
     def leading_log(self, *, leader_epoch: int = -1) -> Log:
         """The log, if this broker leads; `leader_epoch` is the one that the client believes in."""
@@ -156,7 +171,7 @@ class Partition:
         for group, take_back, connection, place, correlation_id in unsure:
             if group.error is not None:
                 take_back(connection, place, correlation_id)
-        if self._commit is not None and self.flushes:
+        if self._commit is not None and not self.answers_at_once:
             self._commit.written()
         self.advance()
         records = log.next_offset - self._counted_end
@@ -166,11 +181,6 @@ class Partition:
     def _flushed(self) -> None:
         self.advance()
         self._watch.appended(self, records=0, size_bytes=0)
-
-    @property
-    def flushes(self) -> bool:
-        """Whether answers may have to wait for a sync."""
-        return self.log is not None and self.log.config.flush_messages != FOREVER
 
     def waits_for_flush(self, required_offset: int) -> bool:
         return self._commit is not None and self._commit.waits(required_offset)

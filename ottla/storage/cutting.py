@@ -88,6 +88,7 @@ def take_oldest(log: Log, count: int, *, now_ms: int) -> Dropped:
     segments, log.segments[:count] = log.segments[:count], []
     for segment in segments:
         segment.close()
+    log.cuts += 1  # also where the log had started later before: a compaction may hold them
     dropped = Dropped(log.disk, log.folder, segments)
     log.unfinished.append(dropped)
     advance_start(log, max(log.log_start_offset, log.segments[0].base_offset))

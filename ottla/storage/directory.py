@@ -253,6 +253,8 @@ class LogDirectory:
         """Take the partition away at once; its renamed folder is removed by the caller, later."""
         log = self._logs.pop(partition, None)
         if log is not None:
+            for dropped in log.unfinished:
+                dropped.cancel()
             for segment in log.segments:
                 segment.close()
         renamed = str(FolderName(*partition, Fate.DELETE, tag))

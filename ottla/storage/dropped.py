@@ -34,6 +34,11 @@ class Dropped:
                 self._is_done = True
             return self._renamed
 
+    def cancel(self) -> None:
+        """The log is deleted: its folder's name, and with it the files', may soon be another's."""
+        with self._running:
+            self._is_done = True
+
 
 def set_aside(disk: Disk, segment: Segment, *, with_snapshot: bool = True) -> Iterator[str]:
     """Rename a closed segment's files to `.deleted`, the log itself first, and for good.

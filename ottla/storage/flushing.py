@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.storage.cutting import finish_drops
+from ottla.storage.dropped import Dropped
 from ottla.storage.files import Disk, File
 from ottla.storage.leftovers import INDEX_KINDS, list_files
 from ottla.storage.log import Log
@@ -17,10 +18,12 @@ class Flush(NamedTuple):
     """Everything below `up_to` that is not known to last. `run` may be called on any thread.
 
     The log may meanwhile be cut or its segments deleted: the files are pinned until `run` is done.
+    Segments that were dropped go first: found torn after a crash, they would cut the log in two.
     """
 
     disk: Disk
     folder: str
+    dropped: list[Dropped]
     files: list[File]
     index_paths: list[str]
     up_to: int
@@ -28,6 +31,8 @@ class Flush(NamedTuple):
 
     def run(self) -> None:
         try:
+            for dropped in self.dropped:
+                dropped.run()
             for file in self.files:
                 file.sync()
         finally:
@@ -62,7 +67,7 @@ def begin_flush(log: Log, *, only_closed: bool = False) -> Flush | None:
 
 
 def _flush(log: Log, files: list[File], index_paths: list[str], up_to: int) -> Flush:
-    return Flush(log.disk, log.folder, files, index_paths, up_to, log.cuts)
+    return Flush(log.disk, log.folder, list(log.unfinished), files, index_paths, up_to, log.cuts)
 
 
 def _segments_to_flush(log: Log) -> list[Segment]:

@@ -25,6 +25,7 @@ from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
 from ottla.storage.segment import Append, Segment
 from ottla.storage.snapshots import encode_snapshot
+from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
 
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
@@ -440,15 +441,17 @@ class Log:
                 break
         return result
 
-    def find_timestamp(self, timestamp: int) -> tuple[int, int] | None:
-        """(timestamp, offset) of the first record of this time or later."""
+    def search_timestamp(self, timestamp: int) -> TimestampSearch:
+        """For the first record of this time or later, in steps."""
         self._settle()
-        for segment in self.segments:
-            if segment.largest_timestamp() >= timestamp:
-                found = segment.find_timestamp(timestamp, from_offset=self.log_start_offset)
-                if found is not None:
-                    return found
-        return None
+        return TimestampSearch(self, timestamp)
+
+    def find_timestamp(self, timestamp: int) -> tuple[int, int] | None:
+        """(timestamp, offset) of the first record of this time or later: for those who may wait."""
+        search = self.search_timestamp(timestamp)
+        while not search.step():
+            pass
+        return search.found
 
     def segment_number(self, offset: int) -> int:
         """Which of `segments` holds the offset, or would."""

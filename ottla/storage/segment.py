@@ -12,7 +12,7 @@ from ottla.storage.config import LogConfig
 from ottla.storage.files import CorruptLog, Disk, File
 from ottla.storage.index import OffsetIndex, TimeIndex
 from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
-from ottla.storage.scan import Place, find, read_batch, walk
+from ottla.storage.scan import Place, find, walk
 from ottla.storage.transactions import (
     ENTRY_BYTES,
     AbortedTransaction,
@@ -254,19 +254,10 @@ class Segment:
             self.save_indexes(sync=True)
         return True
 
-    def find_timestamp(self, timestamp: int, *, from_offset: int) -> tuple[int, int] | None:
-        """(timestamp, offset) of the first record of this time or later, from `from_offset` on."""
+    def find_time(self, timestamp: int) -> Place | None:
+        """The batch from which to look for records of this time or later."""
         entry = self.time_index.lookup(timestamp)
-        start = self._find_time(entry) if entry is not None else self.find(self.base_offset)
-        if start is None:
-            return None
-        for place in walk(self.log, start.position, self.size_bytes):
-            if place.max_timestamp < timestamp or place.last_offset < from_offset:
-                continue
-            for record in read_batch(self.log, place).records():
-                if record.timestamp >= timestamp and record.offset >= from_offset:
-                    return record.timestamp, record.offset
-        return None
+        return self._find_time(entry) if entry is not None else self.find(self.base_offset)
 
     def _find_time(self, entry: tuple[int, int]) -> Place | None:
         """The batch that an entry of the time index names; None if it does not bear it out."""

@@ -17,3 +17,14 @@ class SystemClock:
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
+
+
+class SkewedClock:
+    """Another clock, set forward or back by whoever tests what depends on the time."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.skew_ms = 0
+        self._clock = clock
+
+    def now_ms(self) -> int:
+        return self._clock.now_ms() + self.skew_ms

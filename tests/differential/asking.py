@@ -20,8 +20,8 @@ from ottla.protocol.framing import decode_response, encode_request
 from ottla.protocol.primitives import ZERO_UUID
 from ottla.protocol.schema import Message
 from tests.differential.case import Case, Step, Topic, World
-from tests.differential.connection import Closed, Connection
 from tests.differential.normal import Normal
+from tests.targets.connection import Closed, Connection, ask
 
 Outcome = Any  # JSON: {"answer": ...}, or a word for the rest
 CLOSED, NO_ANSWER, TIMED_OUT = "closed", "no answer", "timed out"
@@ -113,7 +113,7 @@ def _create(bootstrap: str, cases: Sequence[Case], worlds: dict[str, World]) -> 
     for first in range(0, len(wanted), _TOPICS_AT_ONCE):
         some = wanted[first : first + _TOPICS_AT_ONCE]
         request = CreateTopicsRequest(topics=[_creatable(topic, name) for _, topic, name in some])
-        results = {each.name: each for each in _ask(bootstrap, request, 7).topics}
+        results = {each.name: each for each in ask(bootstrap, request, 7).topics}
         for case_name, topic, name in some:
             if code := results[name].error_code:
                 failed[case_name] = f"{topic.name}: {ErrorCode(code).name}"
@@ -136,7 +136,7 @@ def _creatable(topic: Topic, name: str) -> CreatableTopic:
 def _wait_for_leaders(bootstrap: str, names: Sequence[str]) -> None:
     request = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
     for _ in range(_TRIES):
-        answer = _ask(bootstrap, request, 7)
+        answer = ask(bootstrap, request, 7)
         assert isinstance(answer, MetadataResponse)
         if all(
             not topic.error_code and all(each.leader_id >= 0 for each in topic.partitions)
@@ -152,20 +152,10 @@ def _wait_for_producer_ids(bootstrap: str) -> None:
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
     with suppress(Closed):  # a broker that has none; the cases will show it
         for _ in range(_TRIES):
-            code = _ask(bootstrap, request, 0).error_code
+            code = ask(bootstrap, request, 0).error_code
             if code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
                 return
             _pause()
-
-
-def _ask(bootstrap: str, request: Message, version: int) -> Any:
-    connection = Connection(bootstrap)
-    try:
-        connection.send(encode_request(request, version, correlation_id=1, client_id="setting-up"))
-        data = connection.receive()
-    finally:
-        connection.close()
-    return decode_response(data, api_key=request.api_key, version=version).body
 
 
 def _pause() -> None:

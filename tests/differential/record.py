@@ -12,28 +12,19 @@ from tests.differential import recording
 from tests.differential.asking import outcomes
 from tests.differential.case import SETTINGS, Case
 from tests.differential.run import chosen
-from tests.kafka import jars
-from tests.kafka.peer import KafkaPeer
+from tests.targets.target import started
 
 
-def answers_of_kafka(
-    classpath: str, folder: Path, *, run: str = "0"
-) -> Iterator[tuple[Case, list[Any]]]:
+def answers_of(target: str, folder: Path, *, run: str = "0") -> Iterator[tuple[Case, list[Any]]]:
     """Every case; one broker after the other, as many as there are kinds of settings."""
     for broker, settings in SETTINGS.items():
-        home = folder / broker
-        home.mkdir()
-        peer = KafkaPeer(classpath, home, settings)
-        try:
-            peer.start()
-            yield from outcomes(peer.bootstrap, chosen(broker), run)
-        finally:
-            peer.close()
+        with started(target, folder / broker, settings) as bootstrap:
+            yield from outcomes(bootstrap, chosen(broker), run)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        count = recording.write(answers_of_kafka(jars.classpath(), Path(folder)))
+        count = recording.write(answers_of("kafka", Path(folder)))
     sys.stdout.write(f"{count} cases in {recording.FILE}\n")
 
 

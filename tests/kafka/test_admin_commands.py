@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
@@ -17,6 +20,7 @@ from ottla.cli.app import app
 from tests.kafka.peer import KafkaPeer
 
 T = TypeVar("T")
+_PATIENCE_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -182,16 +186,8 @@ def test_what_is_produced_is_consumed(peer: KafkaPeer, topic: str) -> None:
 
 
 def test_consuming_begins_and_ends_where_it_is_told(peer: KafkaPeer, topic: str) -> None:
-    done(
-        peer,
-        "produce",
-        topic,
-        "-p",
-        "0",
-        "--acks",
-        "1",
-        stdin=b"".join(b"%d\n" % n for n in range(9)),
-    )
+    lines = b"".join(b"%d\n" % number for number in range(9))
+    done(peer, "produce", topic, "-p", "0", "--acks", "1", stdin=lines)
     consume = ["consume", topic, "-p", "0", "-f", "{offset}={value}"]
     assert done(peer, *consume, "-o", "7", "--exit").split() == ["7=7", "8=8"]
     assert done(peer, *consume, "-o", "-1", "--exit").split() == ["8=8"]
@@ -219,3 +215,48 @@ def test_a_mistyped_topic_is_not_made_by_producing_to_it(peer: KafkaPeer, topic:
     assert no_key.exit_code == 1
     assert "1 record delivered" in no_key.stderr
     assert "line 2: there is no key separator ':'" in no_key.stderr
+
+
+def start(peer: KafkaPeer, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ottla", *arguments, "-b", peer.bootstrap],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_ctrl_c_ends_both_without_a_stack_trace(peer: KafkaPeer, topic: str) -> None:
+    with start(peer, "consume", topic, "--from-beginning") as consumer:
+        with start(peer, "produce", topic) as producer:
+            assert producer.stdin is not None
+            producer.stdin.write(b"a\n")
+            producer.stdin.flush()
+            assert consumer.stdout is not None
+            assert consumer.stdout.readline() == b"a\n"
+            producer.send_signal(signal.SIGINT)
+            assert producer.wait(_PATIENCE_S) == 130
+            assert producer.stderr is not None
+            assert producer.stderr.read() == f"1 record delivered to {topic}.\n".encode()
+        consumer.send_signal(signal.SIGINT)
+        assert consumer.wait(_PATIENCE_S) == 0
+        assert consumer.stderr is not None
+        assert consumer.stderr.read() == b""
+
+
+def test_a_broker_that_goes_away_is_told_and_ctrl_c_still_ends_it(
+    peer: KafkaPeer, topic: str
+) -> None:
+    done(peer, "produce", topic, stdin=b"a\n")
+    with start(peer, "consume", topic, "--from-beginning") as consumer:
+        assert consumer.stdout is not None
+        assert consumer.stdout.readline() == b"a\n"
+        peer.kill()
+        try:
+            assert consumer.stderr is not None
+            assert b"brokers are down. Trying again" in consumer.stderr.readline()
+            consumer.send_signal(signal.SIGINT)
+            assert consumer.wait(_PATIENCE_S) == 0
+            assert b"Traceback" not in consumer.stderr.read()
+        finally:
+            peer.start(topics=[topic])

@@ -21,7 +21,7 @@ class History:
     # All as they were appended, by their first offsets, also those that retention has deleted and
     # those of which compaction has left less.
     appended: dict[int, Entry] = field(default_factory=dict)
-    cleaned: list[Entry] = field(default_factory=list)  # what a compaction is about to put here
+    cleaned: list[Entry] | None = None  # what a compaction is about to put here
     cleaned_below: int = 0  # and up to where
     origin: int = 0
     start: int = 0

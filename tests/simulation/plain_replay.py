@@ -43,7 +43,8 @@ def replay(entries: Iterable[Entry]) -> Replayed:
             if header.is_transactional:
                 producer.open_since.append(entry)
             continue
-        is_abort = read_control_type(entry.records()[0].key) is ControlType.ABORT
+        records = entry.records()  # none, if compaction has emptied it
+        is_abort = bool(records) and read_control_type(records[0].key) is ControlType.ABORT
         if is_abort and producer.open_since:
             result.aborted.append(Aborted(header.producer_id, entry.first, producer.open_since))
         producer.open_since = []

@@ -20,7 +20,7 @@ def reconcile(history: History, log: Log, *, must_reach: int) -> None:
     for entry in history.entries:
         history.appended.setdefault(entry.first, entry)
     needed = [e for e in history.entries if e.last >= history.start and e.first < must_reach]
-    if history.cleaned:
+    if history.cleaned is not None:
         check_compacted(history, found, start=log.log_start_offset)
         needed = [e for e in needed if e.first >= history.cleaned_below]
     elif log.config.compacts:
@@ -43,7 +43,7 @@ def reconcile(history: History, log: Log, *, must_reach: int) -> None:
     assert log.next_offset >= min(must_reach, history.end) or log.config.compacts
     forget_lost(history, found)
     history.forget_from(log.next_offset)
-    history.entries, history.cleaned = found, []
+    history.entries, history.cleaned = found, None
     history.origin = log.next_offset
     history.start = log.log_start_offset
     history.durable_end = min(history.durable_end, log.next_offset)
@@ -53,14 +53,14 @@ def forget_lost(history: History, found: list[Entry]) -> None:
     """What was neither deleted nor compacted, and is gone, has never been."""
     survived = {entry.first for entry in found}
     for entry in history.entries if found else ():
-        is_compacted = history.cleaned and entry.first < history.cleaned_below
+        is_compacted = history.cleaned is not None and entry.first < history.cleaned_below
         if entry.first > found[0].first and entry.first not in survived and not is_compacted:
             del history.appended[entry.first]
 
 
 def check_compacted(history: History, found: list[Entry], *, start: int) -> None:
     """Old batches or new ones, in order, and each key with the last value that it had."""
-    known = {*history.entries, *history.cleaned}
+    known = {*history.entries, *(history.cleaned or ())}
     for before, after in pairwise(found):
         assert before.last < after.first
     strange = [entry[:2] for entry in found if entry not in known]

@@ -230,10 +230,11 @@ class World:
         """
         self.finish_drop()
         self.log.advance_high_watermark(self.chance.randint(self.history.start, self.history.end))
-        self.dropping = begin_retention(self.log, now_ms=self.now_ms)
-        if self.dropping is not None:
+        try:
+            self.dropping = begin_retention(self.log, now_ms=self.now_ms)
+        finally:
             self.history.advance_start(self.log.log_start_offset)
-            assert self.log.log_start_offset <= self.log.high_watermark
+        assert self.log.log_start_offset <= self.log.high_watermark
 
     def finish_drop(self) -> None:
         if self.dropping is not None:
@@ -265,12 +266,15 @@ class World:
         self.history.cleaned_below = self.cleaning_below
         replaced = compactor.poll()
         assert not compactor.is_busy
-        if self.history.cleaned and replaced:
+        if replaced:
             found = batches_on_disk(self.log)
             check_compacted(self.history, found, start=self.log.log_start_offset)
-            self.history.entries = found
+            # What was dropped is there until it is set aside, and a crash would bring it back.
+            first = self.log.segments[0].base_offset
+            dropped = [entry for entry in self.history.entries if entry.last < first]
+            self.history.entries = dropped + found
             self.history.origin = self.log.next_offset
-        self.history.cleaned = []
+        self.history.cleaned = None
         for path in replaced if self.chance.random() < 0.5 else ():
             self.disk.remove(path)
 

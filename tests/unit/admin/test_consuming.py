@@ -54,7 +54,7 @@ class Playback:
 
 
 def offsets(source: Playback, *, at_most: int | None, stop_at_end: bool) -> list[int]:
-    found = batches(source, at_most=at_most, stop_at_end=stop_at_end)
+    found = batches(source, at_most=at_most, stop_at_end=stop_at_end, is_stopped=lambda: False)
     return [each.offset for batch in found for each in batch]
 
 
@@ -82,6 +82,12 @@ def test_a_group_that_has_assigned_nothing_yet_is_not_at_its_end() -> None:
     source = Playback([], [], [EndReached(FIRST), EndReached(SECOND)], assigned_after=2)
     assert offsets(source, at_most=None, stop_at_end=True) == []
     assert source.polled == 3
+
+
+def test_it_stops_when_somebody_says_so() -> None:
+    source = Playback([record(0)], [record(1)])
+    found = batches(source, at_most=None, stop_at_end=False, is_stopped=lambda: source.polled == 1)
+    assert [len(batch) for batch in found] == [1]
 
 
 def log(broker: int, message: Message) -> Message:

@@ -56,7 +56,7 @@ def test_what_is_delivered_and_what_fails_is_counted() -> None:
     lines = [b"a\n", b"b\n", b"c\n", b"d\n", b"e\n"]
     send_lines(lines, sender, LineFormat(), delivery, shown.append)
     assert (delivery.sent, delivery.delivered) == (5, 0)
-    flush(sender, delivery, shown.append)
+    flush(sender, delivery, shown.append, lambda: False)
     assert (delivery.delivered, delivery.failed) == (3, 2)
     assert delivery.first_failure == "refused b'b'"
     assert shown == [0, 0, 0, 0, 0, 1, 2]
@@ -68,3 +68,10 @@ def test_a_line_without_a_key_is_named_and_those_before_it_are_sent() -> None:
     with pytest.raises(BadLine, match=r"line 2: there is no key separator '\\t' in it"):
         send_lines([b"k\tv\n", b"v\n", b"k\tv\n"], sender, form, delivery, lambda _: None)
     assert [record.key for record in sender.records] == [b"k"]
+
+
+def test_a_flush_can_be_stopped_and_what_it_leaves_is_counted() -> None:
+    sender, delivery = SlowSender(), Delivery()
+    send_lines([b"a\n"] * 5, sender, LineFormat(), delivery, lambda _: None)
+    flush(sender, delivery, lambda _: None, lambda: True)
+    assert (delivery.delivered, delivery.given_up) == (2, 3)

@@ -176,6 +176,8 @@ def test_a_broker_that_hangs_up_is_named_with_what_it_owed() -> None:
     [
         (b"\x7f\xff\xff\xff", "size 2147483647 is not between 4 and 10000"),
         (b"\xff\xff\xff\xff", "size -1 is not between"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "this is an HTTP server"),
+        (b"\x15\x03\x03\0\x02\x02\x28", "this port wants TLS"),
         (b"\0\0\0\x04\0\0\x03\xe7", "nothing was asked with the id 999"),
     ],
 )

@@ -13,7 +13,7 @@ from ottla.simulation.disk import SimulatedDisk
 from ottla.simulation.disk_faults import Crashed
 from ottla.storage.compactor import Compactor
 from ottla.storage.config import LogConfig
-from ottla.storage.cutting import truncate
+from ottla.storage.cutting import advance_start, drop_oldest, truncate
 from ottla.storage.files import DiskFailed
 from ottla.storage.flushing import flush
 from ottla.storage.log import Log
@@ -91,6 +91,20 @@ def test_nothing_is_dropped_for_what_a_power_cut_may_take() -> None:
     compact(log, disk, checkpoint)
     assert checkpoint[ORDERS] <= 20
     assert next(value for _, key, value in read_all(log) if key == b"key") == b"new-0"
+
+
+def test_segments_that_were_deleted_meanwhile_do_not_come_back() -> None:
+    disk = SimulatedDisk(random.Random(0))
+    log = new_log(COMPACTED, disk)
+    fill(log, 60)
+    advance_start(log, log.segments[2].base_offset + 1)
+    compactor = Compactor(InlineCleaner(disk), map_bytes=1_000_000)
+    compactor.start({ORDERS: log}, {}, now_ms=NOW_MS)
+    drop_oldest(log, 2, now_ms=NOW_MS)
+    before = read_all(log)
+    assert compactor.poll() == []
+    assert not compactor.is_busy
+    assert read_all(log) == before
 
 
 def test_a_log_that_was_cut_meanwhile_is_left_alone() -> None:

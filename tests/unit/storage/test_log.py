@@ -300,3 +300,13 @@ def test_a_segment_without_timestamps_has_no_entry_in_its_time_index() -> None:
         close(log)
         assert log.active.time_index.entries() == []
         assert log.disk.read(log.active.path(".timeindex")) == b""
+
+
+def test_a_slice_tells_whether_it_is_cold_and_can_be_warmed() -> None:
+    log = new_log()
+    append(log, b"a")
+    found = log.read(0, max_bytes=1000, up_to=1)
+    assert found is not None
+    assert found.is_cached()
+    found.read_ahead()
+    assert len(found.read()) == found.length

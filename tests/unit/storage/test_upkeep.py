@@ -13,6 +13,7 @@ from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.checkpoints import parse_offsets
 from ottla.storage.compactor import Compactor
 from ottla.storage.config import LogConfig
+from ottla.storage.cutting import take_oldest
 from ottla.storage.directories import LogDirectories
 from ottla.storage.files import DiskFailed
 from ottla.storage.log import Log
@@ -242,6 +243,17 @@ def test_a_partition_may_go_between_two_slices() -> None:
         assert directory is not None
         directory.delete(("orders", number), tag="ab" * 16)
     assert run(slices) == 1
+
+
+def test_a_deleted_log_s_segments_are_not_mistaken_for_a_new_one_s() -> None:
+    broker = Broker()
+    log = filled(broker.new_log())
+    dropped = take_oldest(log, 2, now_ms=NOW_MS)
+    broker.directories.online["/a"].delete(("orders", 0), tag="ab" * 16)
+    again = filled(broker.new_log())
+    dropped.run()  # a file thread comes to it only now
+    assert broker.disk.status("/a/orders-0/00000000000000000000.log") is not None
+    assert len(contents(again)) == 20
 
 
 def test_all_that_was_submitted_is_taken_before_the_directories_close() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 from ottla.protocol.apis.api_versions import ApiVersionsRequest
-from ottla.protocol.framing import encode_request
+from ottla.protocol.framing import decode_response, encode_request
+from ottla.protocol.schema import Message
 
 _TIMEOUT_S = 15
 _PROBE_ID = 0x7A11
@@ -48,3 +50,14 @@ class Connection:
     def close(self) -> None:
         self._stream.close()
         self._socket.close()
+
+
+def ask(bootstrap: str, request: Message, version: int) -> Any:
+    """One request on a connection of its own, and what the broker answers."""
+    connection = Connection(bootstrap)
+    try:
+        connection.send(encode_request(request, version, correlation_id=1, client_id="tests"))
+        data = connection.receive()
+    finally:
+        connection.close()
+    return decode_response(data, api_key=request.api_key, version=version).body

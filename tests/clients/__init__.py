@@ -1,0 +1,1 @@
+"""Real clients, unchanged, write and read without groups; what one wrote every other reads."""

@@ -1,0 +1,35 @@
+"""kafkajs, the client of the Node world, installed once beside the program that drives it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from tests.clients.program import Program
+from tests.kafka import jars
+
+PACKAGE = Path(__file__).parent / "node"
+_FILES = ("package.json", "client.js")
+
+
+def start(bootstrap: str, folder: Path) -> Program:
+    return Program(
+        "kafkajs",
+        ["node", str(_installed() / "client.js"), bootstrap],
+        log=folder / "kafkajs.log",
+    )
+
+
+def _installed() -> Path:
+    jars.require("node", "npm")
+    digest = hashlib.sha256(b"".join((PACKAGE / name).read_bytes() for name in _FILES)).hexdigest()
+    folder = jars.cache() / f"node-client-{digest[:12]}"
+    jars.once(folder, _install)
+    return folder
+
+
+def _install(made: Path) -> None:
+    for name in _FILES:
+        shutil.copy(PACKAGE / name, made)
+    jars.run(["npm", "install", "--no-package-lock", "--no-audit", "--no-fund"], cwd=made)

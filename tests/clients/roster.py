@@ -1,0 +1,56 @@
+"""Every client that is tried, with what it can: the one list that the tests are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.clients import go_client, java_client, node_client
+from tests.clients.aiokafka_client import AiokafkaClient
+from tests.clients.client import ALL_CODECS, CONSUME, DELETE_RECORDS, EVERYTHING, Client
+from tests.clients.confluent_client import ConfluentClient
+from tests.clients.kafka_python_client import KafkaPythonClient
+
+_NO_ZSTD = ALL_CODECS[:-1]
+
+
+class Entry(NamedTuple):
+    name: str
+    start: Callable[[str, Path], Client]  # with the broker's address, and a folder for its log
+    codecs: Sequence[str] = ALL_CODECS
+    abilities: Sequence[str] = EVERYTHING
+
+
+def _java(version: str) -> Callable[[str, Path], Client]:
+    return partial(java_client.start, version)
+
+
+ROSTER = (
+    Entry("confluent-kafka", lambda bootstrap, _: ConfluentClient(bootstrap)),
+    Entry("kafka-python", lambda bootstrap, _: KafkaPythonClient(bootstrap)),
+    Entry("aiokafka", lambda bootstrap, _: AiokafkaClient(bootstrap)),
+    # It reads and writes only the formats before 0.11: for it the broker converts.
+    Entry("java-0.10.2", _java("0.10.2.2"), _NO_ZSTD, (CONSUME,)),
+    Entry("java-2.0", _java("2.0.0"), _NO_ZSTD),
+    Entry("java-3.9", _java("3.9.1")),
+    Entry("java-4.3", _java("4.3.0")),
+    Entry("franz-go", go_client.start),
+    # Its other codecs are packages of other people, it reads only in groups, and where records
+    # are to be deleted it takes a leader with the id 0 for none.
+    Entry(
+        "kafkajs",
+        node_client.start,
+        ("none", "gzip"),
+        [ability for ability in EVERYTHING if ability not in (CONSUME, DELETE_RECORDS)],
+    ),
+)
+READER = "confluent-kafka"  # for whoever cannot read
+
+
+def able(*abilities: str) -> list[str]:
+    """The names of those who have them all."""
+    return [
+        entry.name for entry in ROSTER if all(ability in entry.abilities for ability in abilities)
+    ]

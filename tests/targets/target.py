@@ -1,0 +1,30 @@
+"""Starts a broker by its name. TARGETS says which ones the tests beside a broker run against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.kafka import jars
+from tests.kafka.peer import KafkaPeer
+from tests.targets.ottla_program import OttlaProgram
+
+# "ottla" joins when the program serves: nothing else has to change.
+TARGETS = ("kafka",)
+
+
+@contextmanager
+def started(name: str, folder: Path, settings: Mapping[str, str]) -> Iterator[str]:
+    """The address of a fresh broker with these settings, that ends with the block."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if name == "kafka":
+        peer = KafkaPeer(jars.classpath(), folder, settings)
+        try:
+            peer.start()
+            yield peer.bootstrap
+        finally:
+            peer.close()
+    else:
+        with OttlaProgram(folder, settings) as program:
+            yield program.bootstrap

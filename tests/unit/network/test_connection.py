@@ -1,0 +1,219 @@
+"""One client: frames in any cuts, answers in order, and limits on what it may take."""
+
+from __future__ import annotations
+
+from struct import pack
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ottla.network.connection import LARGE_BUFFER, MOST_WAITING, SMALL_BUFFER
+from ottla.network.memory import RequestMemory
+from ottla.network.pieces import FilePiece
+from tests.unit.network.echo import Wire, frame
+
+
+@given(
+    st.lists(st.binary(max_size=60_000), min_size=1, max_size=8),
+    st.lists(st.integers(1, 50_000), max_size=20),
+)
+def test_frames_are_served_however_they_are_cut(bodies: list[bytes], cuts: list[int]) -> None:
+    wire = Wire()
+    bodies = [b"say:" + body for body in bodies]
+    data = b"".join(map(frame, bodies))
+    for cut in cuts:
+        wire.put(data[:cut])
+        data = data[cut:]
+    wire.put(data)
+    assert wire.answers() == bodies
+    assert wire.connection.requests == len(bodies)
+
+
+def test_the_answers_of_one_read_leave_together() -> None:
+    wire = Wire()
+    wire.put(frame(b"say:a") + frame(b"say:b") + frame(b"say:c"))
+    assert (wire.sends, wire.answers()) == (1, [b"say:a", b"say:b", b"say:c"])
+
+
+def test_nothing_overtakes_a_request_that_blocks() -> None:
+    wire = Wire()
+    wire.put(frame(b"park:1") + frame(b"say:2") + frame(b"produce:3"))
+    assert wire.service.served == [b"park:1"]
+    assert wire.answers() == []
+    wire.settle(0)
+    assert wire.service.served == [b"park:1", b"say:2", b"produce:3"]
+    assert wire.answers() == [b"park:1", b"say:2"]
+
+
+def test_a_produce_overtakes_produces_but_its_answer_waits_for_theirs() -> None:
+    wire = Wire()
+    wire.put(frame(b"produce:1") + frame(b"produce:2") + frame(b"say:3") + frame(b"produce:4"))
+    # What comes behind a request that may not overtake stays behind it, be it a produce.
+    assert wire.service.served == [b"produce:1", b"produce:2"]
+    wire.settle(1)
+    assert wire.answers() == []
+    wire.settle(0)
+    assert wire.answers() == [b"produce:1", b"produce:2", b"say:3"]
+    assert wire.service.served[-1] == b"produce:4"
+
+
+def test_requests_that_come_while_one_waits_are_kept() -> None:
+    wire = Wire()
+    wire.put(frame(b"park:1"))
+    for number in range(100):
+        wire.put(frame(b"say:%d" % number))
+    wire.settle(0)
+    assert wire.answers() == [b"park:1", *(b"say:%d" % number for number in range(100))]
+
+
+def test_only_so_many_produces_wait_at_once() -> None:
+    wire = Wire()
+    wire.put(b"".join(frame(b"produce:%d" % n) for n in range(MOST_WAITING + 5)))
+    assert len(wire.service.parked) == MOST_WAITING
+    for number in range(MOST_WAITING):
+        wire.settle(number)
+    assert len(wire.service.parked) == MOST_WAITING + 5
+
+
+def test_an_answer_of_no_pieces_is_none() -> None:
+    wire = Wire()
+    wire.put(frame(b"produce:1") + frame(b"produce:2"))
+    wire.service.parked[0].pieces = []
+    wire.settle(1)
+    assert wire.answers() == [b"produce:2"]
+
+
+def test_a_client_that_does_not_read_is_not_served() -> None:
+    wire = Wire()
+    wire.reads = False
+    wire.put(frame(b"say:1"))
+    assert not wire.connection.is_hungry
+    wire.put(frame(b"say:2"))
+    assert wire.service.served == [b"say:1"]
+    wire.reads = True
+    wire.connection.send()
+    wire.tick.end()
+    assert wire.answers() == [b"say:1", b"say:2"]
+    assert wire.connection.is_hungry
+
+
+def test_the_buffer_grows_with_what_comes_and_not_with_what_is_announced() -> None:
+    wire = Wire(most=2_000_000_000)
+    wire.put(pack(">i", 1_500_000_000) + bytes(1000))
+    assert len(wire.connection.buffer) == SMALL_BUFFER
+    wire.put(bytes(200_000))
+    assert len(wire.connection.buffer) <= 4 * 200_000
+
+
+def test_a_large_frame_gets_the_buffer_it_needs_and_gives_it_back() -> None:
+    wire = Wire()
+    body = b"say:" + bytes(5_000_000)
+    wire.put(frame(body))
+    assert wire.answers() == [body]
+    grown = len(wire.connection.buffer)
+    assert grown >= len(body)
+    assert wire.memory.used_bytes == grown - SMALL_BUFFER
+    wire.connection.shrink()
+    assert len(wire.connection.buffer) == SMALL_BUFFER
+    assert wire.memory.used_bytes == 0
+
+
+def test_a_buffer_in_use_is_not_shrunk() -> None:
+    wire = Wire()
+    wire.put(frame(bytes(100_000))[:50_000])
+    grown = len(wire.connection.buffer)
+    wire.connection.shrink()
+    assert len(wire.connection.buffer) == grown
+
+
+def test_a_client_that_sends_much_is_read_in_larger_pieces() -> None:
+    wire = Wire()
+    while len(wire.connection.buffer) < LARGE_BUFFER:
+        space = wire.connection.space()
+        assert space is not None
+        before, count = len(wire.connection.buffer), len(space)
+        wire.put(frame(b"say:" + bytes(count - 8)))
+        assert len(wire.connection.buffer) == min(before * 4, LARGE_BUFFER)
+
+
+def test_without_memory_there_is_no_space_until_some_comes_back() -> None:
+    memory = RequestMemory(100_000)
+    first, second = Wire(memory=memory), Wire(memory=memory)
+    assert first.put(frame(bytes(90_000))[:60_000])
+    assert not second.put(frame(bytes(90_000))[:60_000])
+    told: list[bool] = []
+    memory.wait(lambda: told.append(True))
+    first.connection.close()
+    assert told == [True]
+    assert memory.used_bytes == 0
+    assert second.connection.space() is not None
+
+
+def test_the_first_gets_its_memory_however_much_it_is() -> None:
+    wire = Wire(memory=RequestMemory(1000))
+    body = b"say:" + bytes(300_000)
+    assert wire.put(frame(body))
+    assert wire.answers() == [body]
+
+
+@pytest.mark.parametrize("size", [-1, -(2**31), 10_000_001, 2**31 - 1])
+def test_a_size_that_cannot_be_closes_the_connection(size: int) -> None:
+    wire = Wire()
+    wire.put(frame(b"say:1") + pack(">i", size) + b"garbage")
+    assert wire.connection.is_closed
+    assert wire.shut == 1
+
+
+@pytest.mark.parametrize("body", [b"bad:", b"bug:"])
+def test_a_request_that_fails_closes_only_its_connection(body: bytes) -> None:
+    wire = Wire()
+    wire.put(frame(body) + frame(b"say:2"))
+    assert wire.connection.is_closed
+    assert wire.service.served == [body]
+
+
+@given(st.binary(max_size=3000))
+def test_garbage_is_served_or_closes_the_connection_and_nothing_else(data: bytes) -> None:
+    wire = Wire(most=1000)
+    wire.put(data)
+    assert wire.memory.used_bytes == len(wire.connection.buffer) - SMALL_BUFFER or (
+        wire.connection.is_closed and wire.memory.used_bytes == 0
+    )
+
+
+class PinnedFile:
+    def __init__(self) -> None:
+        self.pins = 0
+
+    def pin(self) -> int:
+        self.pins += 1
+        return -1
+
+    def unpin(self) -> None:
+        self.pins -= 1
+
+    def read(self, position: int, length: int) -> bytes:
+        return bytes(length)
+
+
+def test_a_closed_connection_lets_go_of_all_it_had() -> None:
+    wire, file, closed = Wire(), PinnedFile(), []
+    wire.reads = False
+    wire.connection.on_closed.append(lambda: closed.append(True))
+    wire.connection.answer([FilePiece(file, 0, 10)])
+    wire.put(frame(b"park:1"))
+    wire.connection.close()
+    wire.connection.close()
+    assert (file.pins, closed, wire.shut) == (0, [True], 1)
+    wire.settle(0)  # too late, and no harm
+    assert wire.answers() == []
+
+
+def test_an_answer_to_a_closed_connection_is_not_sent() -> None:
+    wire = Wire()
+    wire.tick.begin()
+    wire.connection.answer([b"late"])
+    wire.connection.close()
+    wire.tick.end()
+    assert (wire.sends, bytes(wire.out)) == (0, b"")
