@@ -13,7 +13,7 @@ from ottla.protocol.apis.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
-from ottla.replication.offsets import MAX_TIMESTAMP, find_offset, segment_offsets
+from ottla.replication.offsets import EARLIEST, MAX_TIMESTAMP, find_offset, segment_offsets
 from ottla.replication.partition import Partition
 from ottla.replication.reading import DEBUGGER, Isolation, Reader
 
