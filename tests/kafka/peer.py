@@ -123,7 +123,7 @@ class KafkaPeer:
 
     def __init__(self, classpath: str, folder: Path, settings: Mapping[str, str]) -> None:
         self.log_directory = folder / "data"
-        self.port, self._zookeeper_port = _free_ports(2)
+        port, self._zookeeper_port = free_ports(2)
         self._classpath = classpath
         self._folder = folder
         self._broker: _Process | None = None
@@ -131,7 +131,7 @@ class KafkaPeer:
         self._zookeeper: _Process | None = None
         defaults = {
             "broker.id": "0",
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "zookeeper.connect": f"127.0.0.1:{self._zookeeper_port}",
             "log.dirs": str(self.log_directory),
             "log.retention.ms": "-1",
@@ -146,6 +146,7 @@ class KafkaPeer:
             "controlled.shutdown.enable": "false",
         }
         self._settings = defaults | dict(settings)
+        self.port = int(self._settings["listeners"].rpartition(":")[2])
 
     @property
     def bootstrap(self) -> str:
@@ -260,7 +261,7 @@ def _is_listening(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
