@@ -10,6 +10,8 @@ import os
 import threading
 from collections import OrderedDict
 
+_MOST_LOOKED_AT = 64  # of the open ones, for each that is opened
+
 
 class Descriptor:
     """The descriptor of one open file, or the promise of one.
@@ -161,10 +163,14 @@ class Descriptors:
             descriptor.removed = True
 
     def _hold(self, descriptor: Descriptor) -> list[int]:
-        """Enter it, and give up those that are too many: a second chance for what was used."""
+        """Enter it, and give up those that are too many: a second chance for what was used.
+
+        A fetch may pin more than there may be: looking through all of them for each that is
+        opened would stop the broker for seconds. So a few more stay open for a while.
+        """
         self._holders[descriptor] = None
         surplus: list[int] = []
-        for _ in range(2 * len(self._holders)):
+        for _ in range(_MOST_LOOKED_AT):
             if len(self._holders) <= self._most:
                 break
             idle, _ = self._holders.popitem(last=False)
