@@ -34,6 +34,8 @@ check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a 
 	$(BIN)/pytest $(QUICK)
 
 test: check ## check, then every other test, at last those beside a real Kafka (Java, Maven)
+	@command -v kcat >/dev/null || test "$$(id -u)" != 0 || timeout 120 sh -c \
+		'apt-get update && apt-get install -y kcat' >/dev/null 2>&1 || echo 'no kcat to be had'
 	$(BIN)/pytest tests $(addprefix --ignore=,$(QUICK) $(BESIDE_KAFKA))
 	$(BIN)/pytest $(BESIDE_KAFKA)
 
@@ -44,6 +46,7 @@ format: $(INSTALLED) ## format the code and fix what ruff can fix
 soak: $(INSTALLED) ## the tests with many more generated examples: takes long
 	OTTLA_TEST_PROFILE=soak $(BIN)/pytest tests --ignore=tests/packaging \
 		$(addprefix --ignore=,$(BESIDE_KAFKA))
+	OTTLA_TEST_PROFILE=soak $(BIN)/pytest $(BESIDE_KAFKA)
 
 bench: $(INSTALLED) ## run the benchmarks; BENCH="codec records" runs only these
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +11,9 @@ from tests.kafka import jars
 from tests.kafka.peer import KafkaPeer
 from tests.targets.ottla_program import OttlaProgram
 
-# "ottla" joins when the program serves: nothing else has to change.
-TARGETS = ("kafka",)
+# A real Kafka proves the tests, not Ottla: it is asked in the long run only.
+_SOAKING = os.environ.get("OTTLA_TEST_PROFILE") == "soak"
+TARGETS = ("ottla", "kafka") if _SOAKING else ("ottla",)
 
 
 @contextmanager
