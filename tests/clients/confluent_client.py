@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -40,7 +40,7 @@ class ConfluentClient:
         acks: int = -1,
         idempotent: bool = False,
     ) -> list[int]:
-        offsets: dict[int, int] = {}
+        offsets: dict[int, int | KafkaError] = {}
         producer = Producer(
             self._settings
             | {
@@ -63,9 +63,13 @@ class ConfluentClient:
         left = producer.flush(PATIENCE_S)
         if left or len(offsets) < len(records):
             raise ClientFailed(f"{left} of {len(records)} records were not delivered")
-        return [offsets[number] for number in range(len(records))]
+        if errors := [each for each in offsets.values() if isinstance(each, KafkaError)]:
+            raise ClientFailed(str(errors[0]))
+        return [offset for _, offset in sorted(offsets.items()) if isinstance(offset, int)]
 
     def consume(self, topic: str, *, partition: int, offset: int, count: int) -> list[Seen]:
+        # Of a topic it has not heard of it asks only when its next second begins.
+        self._consumer.list_topics(topic, timeout=PATIENCE_S)
         self._consumer.assign([TopicPartition(topic, partition, offset)])
         found: list[Seen] = []
         for _ in range(_POLLS):
@@ -124,10 +128,12 @@ class ConfluentClient:
         self._consumer.close()
 
 
-def _keeping(offsets: dict[int, int], number: int) -> Any:
-    def delivered(error: Any, message: Message) -> None:
+def _keeping(offsets: dict[int, int | KafkaError], number: int) -> Any:
+    def delivered(error: KafkaError | None, message: Message) -> None:
         offset = message.offset()
-        if error is None:
+        if error is not None:
+            offsets[number] = error
+        else:
             offsets[number] = offset if offset is not None and offset >= 0 else -1
 
     return delivered

@@ -12,6 +12,8 @@ from tests.clients.roster import READER, ROSTER, able
 
 T0 = 1_600_000_000_000
 BIG_BYTES = 900_000
+LARGEST_BATCH = 1_000_000
+OVERHEAD = 72  # of a batch with one record without key and headers, and so long a value
 HEADERS_OF_ALL_KINDS = (("trace", b"\x00\xff"), ("trace", b"again"), ("empty", b""))
 WITH_CODECS = [(entry.name, codec) for entry in ROSTER for codec in entry.codecs]
 
@@ -73,6 +75,19 @@ def test_big_records_pass(name: str, clients: Clients) -> None:
     clients[name].produce(topic, records)
     reader = clients[reader_of(name)]
     assert reader.consume(topic, partition=0, offset=0, count=3) == numbered(records)
+
+
+@pytest.mark.parametrize("name", able(HEADERS))
+def test_a_record_may_be_as_large_as_the_topic_allows(name: str, clients: Clients) -> None:
+    topic = make_topic(clients.bootstrap, configs={"max.message.bytes": str(LARGEST_BATCH)})
+    value = b"x" * (LARGEST_BATCH - OVERHEAD)
+    assert clients[name].produce(topic, [Sent(value)]) == [0]
+    # Each client has its own words for it.
+    with pytest.raises(Exception, match=r"(?i)too.?large|larger than|\b10\b"):
+        clients[name].produce(topic, [Sent(value + b"x")])
+    reader = clients[reader_of(name)]
+    assert reader.offsets(topic, partition=0) == (0, 1)
+    assert reader.consume(topic, partition=0, offset=0, count=1) == numbered([Sent(value)])
 
 
 @pytest.mark.parametrize("name", able())
