@@ -53,10 +53,6 @@ def test_garbage_is_refused_and_nobody_else_notices(broker: BrokerProcess, seed:
     assert grown_mb < _MOST_GROWTH_MB
     assert broker.reports() <= _WARM_UP + _ATTACKS
     until(lambda: not broker.connections(), what="every connection is closed")
-    print(
-        f"seed {seed}: {before_mb:.0f} MB, then {grown_mb:+.1f}; neighbour: {neighbour.rounds} "
-        f"rounds, slowest {neighbour.slowest_s * 1000:.0f} ms; log lines: {broker.reports()}"
-    )
 
 
 @given_seeds(1, soak=3)
