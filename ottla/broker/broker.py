@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
-from ottla.broker.advertising import Addresses, registration
+from ottla.broker.advertising import Addresses, CannotListen, registration
 from ottla.broker.identity import broker_id
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
@@ -55,6 +55,7 @@ from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
+from ottla.storage.directory import DirectoryRefused
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
 from ottla.store.port import MetadataStore, StoreError
@@ -94,9 +95,10 @@ class Broker:
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
         self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
-        self.tasks = await stack.enter_async_context(_Tasks())
         store, watcher = await self._join_cluster(stack)
         self._open_directories(stack)
+        # Ends before the store and the logs do, which the tasks use.
+        self.tasks = await stack.enter_async_context(_Tasks())
         self._hold_replicas(store)
         self._listen(stack, loop)
         await self._control(store)
@@ -111,7 +113,7 @@ class Broker:
         """Who we are, and what the cluster has decided of our configuration."""
         config, ports = self.config, self.ports
         for folder in config.log_dirs:
-            ports.disk.make_folder(folder)
+            self._make_folder(folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
         await create_roots(store)
         self.cluster_id = await cluster_id(store, ports.randomness.bytes)
@@ -122,6 +124,13 @@ class Broker:
         watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
         return store, watcher
+
+    def _make_folder(self, folder: str) -> None:
+        try:
+            self.ports.disk.make_folder(folder)
+        except OSError as error:
+            cause = f"the folder {folder} cannot be made: {error.strerror}"
+            raise DirectoryRefused(f"{cause}. Give another with --data or log.dirs.") from error
 
     def _hold_replicas(self, store: MetadataStore) -> None:
         self.metadata = MetadataCache(self.cluster_id)
@@ -147,7 +156,8 @@ class Broker:
         service: Service = self.dispatch
         if self.hooks is not None:
             service = self.hooks.stand_before(self.dispatch, self.services)
-        self.server = Server(loop, service, self.tick, self.timer, limits_of(self.config))
+        limits = limits_of(self.config)
+        self.server = Server(loop, self.ports.sockets, service, self.tick, self.timer, limits)
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
         self.reconfiguration.attach(self.replicas, self.server)
@@ -172,11 +182,16 @@ class Broker:
 
     async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
-        self.stalls.start()
-        stack.callback(self.stalls.stop)
         self.http = HttpServer(get=get_routes(self), post=post_routes(self))
         host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
-        await self.http.start(host=host, port=port)
+        if port < 0:
+            return  # nobody looks at us, nor at the loop's stalls
+        self.stalls.start()
+        stack.callback(self.stalls.stop)
+        try:
+            await self.http.start(host=host, port=port)
+        except OSError as error:
+            raise CannotListen(f"{host}:{port}", OTTLA_HTTP_PORT.name, error) from error
         stack.push_async_callback(self.http.close)
 
     def _open_directories(self, stack: AsyncExitStack) -> None:
@@ -253,8 +268,15 @@ class Broker:
             on_disk_failed=lambda path, error: self.replicas.disk_failed(error),
             delete_delay_ms=config[LOG_SEGMENT_DELETE_DELAY_MS],
         )
-        tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
+        tending = Tending(
+            upkeep,
+            self.timer,
+            ports.clock,
+            config=lambda: self.overrides.broker,
+            at_next_append=self.replicas.at_next_append,
+        )
         tending.start()
+        stack.callback(upkeep.finish)  # before the logs are closed
         stack.callback(tending.stop)
 
     async def _learn_topics(self, names: list[str]) -> None:
