@@ -15,7 +15,7 @@ from ottla.protocol.apis.list_offsets import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.offsets import EARLIEST, MAX_TIMESTAMP, find_offset, segment_offsets
 from ottla.replication.partition import Partition
-from ottla.replication.reading import DEBUGGER, Isolation, Reader
+from ottla.replication.reading import DEBUGGER, Reader, isolation_of
 
 _OLD_STYLE = 0
 # Which version brought which of the times that are none.
@@ -74,7 +74,7 @@ def _find(
 ) -> None:
     reader = Reader(
         replica_id=request.replica_id,
-        isolation=Isolation(request.isolation_level & 1),
+        isolation=isolation_of(request.isolation_level),
         max_bytes=0,
         min_bytes=0,
         first_batch_whole=False,
