@@ -55,6 +55,7 @@ from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
+from ottla.storage.directory import make_log_directory
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
 from ottla.store.port import MetadataStore, StoreError
@@ -112,7 +113,7 @@ class Broker:
         """Who we are, and what the cluster has decided of our configuration."""
         config, ports = self.config, self.ports
         for folder in config.log_dirs:
-            ports.disk.make_folder(folder)
+            make_log_directory(ports.disk, folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
         await create_roots(store)
         self.cluster_id = await cluster_id(store, ports.randomness.bytes)
