@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -56,6 +56,7 @@ from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
 from ottla.storage.directory import make_log_directory
+from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
 from ottla.store.port import MetadataStore, StoreError
@@ -113,7 +114,9 @@ class Broker:
         """Who we are, and what the cluster has decided of our configuration."""
         config, ports = self.config, self.ports
         for folder in config.log_dirs:
-            make_log_directory(ports.disk, folder)
+            # What cannot be used is told, and left out, when the directories are opened.
+            with suppress(OSError, DiskFailed):
+                make_log_directory(ports.disk, folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
         await create_roots(store)
         self.cluster_id = await cluster_id(store, ports.randomness.bytes)
