@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +11,20 @@ from ottla.config.general_options import BROKER_RACK
 from ottla.config.network_options import SOCKET_LISTEN_BACKLOG_SIZE
 from ottla.network.server import Server
 from ottla.store.registration import BrokerRegistration, Endpoint
+
+
+class CannotListen(Exception):
+    """Some other program has the address, or it is not this machine's."""
+
+    def __init__(self, address: str, option: str, cause: OSError) -> None:
+        reason, fix = cause.strerror or str(cause), f"Give another address with {option}."
+        if cause.errno == errno.EADDRINUSE:
+            reason = "another program uses this port"
+            fix = f"Stop that program, or choose another port with {option}; 0 takes a free one."
+        elif cause.errno == errno.EACCES:
+            reason = "this user may not use this port"
+            fix = f"Choose one above 1023 with {option}."
+        super().__init__(f"cannot listen at {address}: {reason}. {fix}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +40,13 @@ class Addresses:
         bound = {}
         hosts = {}
         for endpoint in config.listeners:
-            bound[endpoint.listener] = server.listen(
-                endpoint.listener, endpoint.host, endpoint.port, backlog=backlog
-            )
+            host, port = endpoint.host, endpoint.port
+            try:
+                bound[endpoint.listener] = server.listen(
+                    endpoint.listener, host, port, backlog=backlog
+                )
+            except OSError as error:
+                raise CannotListen(f"{host}:{port}", "--port or listeners", error) from error
             hosts[endpoint.listener] = endpoint.host
         advertised = []
         for endpoint in config.advertised_listeners:

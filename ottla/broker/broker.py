@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
-from ottla.broker.advertising import Addresses, registration
+from ottla.broker.advertising import Addresses, CannotListen, registration
 from ottla.broker.identity import broker_id
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
@@ -55,7 +55,7 @@ from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
-from ottla.storage.directory import make_log_directory
+from ottla.storage.directory import DirectoryRefused, make_log_directory
 from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
@@ -114,9 +114,7 @@ class Broker:
         """Who we are, and what the cluster has decided of our configuration."""
         config, ports = self.config, self.ports
         for folder in config.log_dirs:
-            # What cannot be used is told, and left out, when the directories are opened.
-            with suppress(OSError, DiskFailed):
-                make_log_directory(ports.disk, folder)
+            self._make_folder(folder)
         store = await stack.enter_async_context(ports.open_store(config[OTTLA_METADATA_PATH]))
         await create_roots(store)
         self.cluster_id = await cluster_id(store, ports.randomness.bytes)
@@ -127,6 +125,15 @@ class Broker:
         watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
         return store, watcher
+
+    def _make_folder(self, folder: str) -> None:
+        try:
+            # A disk that fails is told of, and left out, when the directories are opened.
+            with suppress(DiskFailed):
+                make_log_directory(self.ports.disk, folder)
+        except OSError as error:
+            cause = f"the folder {folder} cannot be made: {error.strerror}"
+            raise DirectoryRefused(f"{cause}. Give another with --data or log.dirs.") from error
 
     def _hold_replicas(self, store: MetadataStore) -> None:
         self.metadata = MetadataCache(self.cluster_id)
@@ -184,7 +191,10 @@ class Broker:
             return  # nobody looks at us, nor at the loop's stalls
         self.stalls.start()
         stack.callback(self.stalls.stop)
-        await self.http.start(host=host, port=port)
+        try:
+            await self.http.start(host=host, port=port)
+        except OSError as error:
+            raise CannotListen(f"{host}:{port}", OTTLA_HTTP_PORT.name, error) from error
         stack.push_async_callback(self.http.close)
 
     def _open_directories(self, stack: AsyncExitStack) -> None:

@@ -1,36 +1,57 @@
-"""A broker as a process: runs until it is told to stop, by SIGTERM or SIGINT."""
+"""A broker as a process: runs until it is told to end, and leaves its logs clean."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import signal
+import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from ottla.broker.broker import Broker
+from ottla.broker.ending import Ending
 from ottla.broker.machine import machine_ports
 from ottla.config.broker_config import BrokerConfig
 
+_logger = logging.getLogger(__name__)
+
 
 def serve(
-    config: BrokerConfig, on_ready: Callable[[Broker], None], *, testing: bool = False
+    config: BrokerConfig,
+    on_ready: Callable[[Broker], None],
+    ending: Ending,
+    *,
+    testing: bool = False,
+    until_stdin_closes: bool = False,
 ) -> None:
-    """Returns after a clean stop."""
-    asyncio.run(_serve(config, on_ready, testing))
+    """Returns after a clean end, also one that came while the broker started."""
+    with suppress(asyncio.CancelledError):
+        asyncio.run(_serve(config, on_ready, ending, testing, until_stdin_closes))
 
 
-async def _serve(config: BrokerConfig, on_ready: Callable[[Broker], None], testing: bool) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+async def _serve(
+    config: BrokerConfig,
+    on_ready: Callable[[Broker], None],
+    ending: Ending,
+    testing: bool,
+    until_stdin_closes: bool,
+) -> None:
+    loop, stop, task = asyncio.get_running_loop(), asyncio.Event(), asyncio.current_task()
+    assert task is not None
+    ending.on_told(loop, task.cancel)
+    if until_stdin_closes:
+        ending.watch_stdin(loop)
     ports = machine_ports()
     try:
         async with Broker(config, ports, testing=testing) as broker:
+            ending.on_told(loop, stop.set)
             # What is loaded now stays: the collector need not look at it again and again.
             gc.collect()
             gc.freeze()
             on_ready(broker)
+            _logger.info("broker %d serves at %s", broker.id, broker.addresses.bootstrap)
             await stop.wait()
+            _logger.info("broker %d stops", broker.id)
     finally:
         ports.background.close()
+    _logger.info("broker %d has stopped", broker.id)

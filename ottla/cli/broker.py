@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
-import sys
 from typing import Annotated, Any
 
 import typer
 
+from ottla.broker.advertising import CannotListen
 from ottla.broker.broker import Broker
+from ottla.broker.ending import Ending
 from ottla.broker.service import serve
+from ottla.cli.logs import Level, LogLevel, set_up_logs
 from ottla.cli.output import fail
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import ConfigError
 from ottla.config.ottla_options import OTTLA_HTTP_HOST
 from ottla.config.properties import read_properties
-from ottla.config.sources import gather
+from ottla.config.sources import gather, split_settings
 from ottla.storage.directory import DirectoryRefused
 from ottla.store.port import StoreError
 
@@ -39,6 +40,7 @@ def broker_command(
     *,
     settings: Settings = None,
     as_json: AsJson = False,
+    log_level: LogLevel = Level.WARN,
 ) -> None:
     """Run one broker until SIGTERM or Ctrl-C.
 
@@ -49,30 +51,52 @@ def broker_command(
     - `ottla broker server.properties`
     - `ottla broker server.properties --set listeners=PLAINTEXT://127.0.0.1:0 --json`
     """
+    ending = Ending()
+    ending.take_signals()
     try:
         properties = read_properties(file)
     except OSError as error:
         fail(f"{file} cannot be read: {error.strerror}")
-    run(properties, settings or [], as_json=as_json)
+    run(properties, settings or [], ending, as_json=as_json, log_level=log_level)
 
 
 def run(
-    properties: dict[str, str], settings: list[str], *, as_json: bool, testing: bool = False
+    properties: dict[str, str],
+    settings: list[str],
+    ending: Ending,
+    *,
+    as_json: bool,
+    log_level: Level,
+    testing: bool = False,
+    until_stdin_closes: bool = False,
 ) -> None:
     """Until it is stopped; a mistake of the operator's ends it with a sentence."""
-    logging.basicConfig(
-        level=logging.INFO,
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s %(message)s",
-    )
+    set_up_logs(log_level)
     try:
-        gathered = gather(properties, environment=os.environ, settings=settings)
-        config = BrokerConfig.load(gathered.properties)
-        for warning in (*gathered.warnings, *config.warnings):
-            typer.echo(f"warning: {warning}", err=True)
-        serve(config, lambda started: announce(started, as_json=as_json), testing=testing)
-    except (ConfigError, DirectoryRefused, StoreError) as error:
+        serve(
+            _load(properties, settings),
+            lambda started: announce(started, as_json=as_json),
+            ending,
+            testing=testing,
+            until_stdin_closes=until_stdin_closes,
+        )
+    except (ConfigError, CannotListen, DirectoryRefused, StoreError) as error:
         fail(str(error))
+
+
+def _load(properties: dict[str, str], settings: list[str]) -> BrokerConfig:
+    """All mistakes are told at once, those in the form of a setting and those in its value."""
+    gathered = gather(properties, environment=os.environ, settings=())
+    set_here, mistakes = split_settings(settings)
+    try:
+        config = BrokerConfig.load({**gathered.properties, **set_here})
+    except ConfigError as error:
+        raise ConfigError(*mistakes, *error.mistakes) from error
+    if mistakes:
+        raise ConfigError(*mistakes)
+    for warning in (*gathered.warnings, *config.warnings):
+        typer.echo(f"warning: {warning}", err=True)
+    return config
 
 
 def announce(broker: Broker, *, as_json: bool) -> None:

@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from ottla.broker.ending import Ending
 from ottla.cli.broker import AsJson, Settings, run
+from ottla.cli.logs import Level, LogLevel
 
 _DATA = "ottla-data"
 
@@ -32,8 +34,13 @@ def up_command(
     testing: Annotated[
         bool, typer.Option("--testing", help="Let tests delay, fail and drop requests (POST).")
     ] = False,
+    until_stdin_closes: Annotated[
+        bool,
+        typer.Option("--until-stdin-closes", help="Stop when whoever started it is gone."),
+    ] = False,
     settings: Settings = None,
     as_json: AsJson = False,
+    log_level: LogLevel = Level.WARN,
 ) -> None:
     """Start one broker on this machine and run it until Ctrl-C.
 
@@ -46,6 +53,8 @@ def up_command(
     - `ottla up --ephemeral --port 0 --json`
     - `ottla up --set num.partitions=6 --set log.retention.hours=1`
     """
+    ending = Ending()
+    ending.take_signals()  # before there is a folder that has to go
     folder = tempfile.mkdtemp(prefix="ottla-") if ephemeral else str(Path(data).absolute())
     properties = {
         "broker.id": "0",
@@ -58,7 +67,15 @@ def up_command(
         "group.initial.rebalance.delay.ms": "0",
     }
     try:
-        run(properties, settings or [], as_json=as_json, testing=testing)
+        run(
+            properties,
+            settings or [],
+            ending,
+            as_json=as_json,
+            log_level=log_level,
+            testing=testing,
+            until_stdin_closes=until_stdin_closes,
+        )
     finally:
         if ephemeral:
             shutil.rmtree(folder, ignore_errors=True)

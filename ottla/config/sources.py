@@ -46,17 +46,22 @@ def gather(
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:
     """`key=value` texts, as `--set` takes them."""
-    properties = {}
-    mistakes = []
+    properties, mistakes = split_settings(settings)
+    if mistakes:
+        raise ConfigError(*mistakes)
+    return properties
+
+
+def split_settings(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """What they set, and what is wrong with those that set nothing."""
+    properties, mistakes = {}, []
     for setting in settings:
         name, separator, value = setting.partition("=")
         if separator and name.strip():
             properties[name.strip()] = value
         else:
             mistakes.append(f"--set {setting!r} is not allowed; expected name=value")
-    if mistakes:
-        raise ConfigError(*mistakes)
-    return properties
+    return properties, mistakes
 
 
 def variable_of(name: str) -> str:

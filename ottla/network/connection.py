@@ -20,8 +20,8 @@ from ottla.timing.tick import Tick
 _logger = logging.getLogger(__name__)
 _SIZE = Struct(">i")
 SMALL_BUFFER = 16 * 1024
-# What one read takes at most. Frames that are larger get the buffer they need.
-LARGE_BUFFER = 1024 * 1024
+# What one read takes at most of a busy client. Frames that are larger get the buffer they need.
+LARGE_BUFFER = 256 * 1024
 # Of answers that are not a produce's: enough for one send. Who asks for more reads first.
 MOST_UNSENT = 64
 # How many requests may wait for their answers behind a parked one.
@@ -111,23 +111,23 @@ class Connection:
         """
         if not self._end:
             return self.view
-        if self._end == len(self.buffer):
-            if self._start:
-                self._move_to(self.buffer)
-            if self._end == len(self.buffer) and not self._grow():
-                return None
+        if self._end == len(self.buffer) and not self._make_room():
+            return None
         return self.view[self._end :]
 
-    def _grow(self) -> bool:
-        """Step by step, as bytes really come: a client may announce more than it sends.
+    def _make_room(self) -> bool:
+        """The last read filled the buffer: take more at once the next time, if there is memory.
 
-        But it is reserved at once: of two that had a part, neither would get the rest.
+        Step by step, as bytes really come: a client may announce more than it sends. But a frame
+        is reserved at once: of two that had a part, neither would get the rest.
         """
         capacity, frame_bytes = len(self.buffer), self._frame_bytes()
-        if frame_bytes <= capacity or not self._reserve(frame_bytes):
-            return False
-        self._move_to(bytearray(min(capacity * 4, frame_bytes)))
-        return True
+        wanted = max(frame_bytes, min(capacity * 4, LARGE_BUFFER))
+        if wanted > capacity and (self._reserve(wanted) or self._reserve(frame_bytes)):
+            self._move_to(bytearray(min(capacity * 4, wanted)))
+        elif self._start:
+            self._move_to(self.buffer)
+        return self._end < len(self.buffer)
 
     def _reserve(self, size_bytes: int) -> bool:
         """The right to a buffer of this size."""

@@ -47,6 +47,7 @@ LOADS_ON_FIRST_USE = (
     "ottla/protocol/registry.py",
     "ottla/handlers/__init__.py",
     "ottla/broker/policies.py",  # an operator's own classes, named by options
+    "ottla/testing/plugin.py",  # pytest loads it for everybody, whether they use it or not
     "ottla/metrics.py",  # prometheus_client, which a broker that nobody scrapes never needs
     "ottla/cli/on_demand.py",  # a command costs only its own imports
     "ottla/admin/confluent.py",  # an optional dependency
