@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -55,7 +55,8 @@ from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
-from ottla.storage.directory import DirectoryRefused
+from ottla.storage.directory import DirectoryRefused, make_log_directory
+from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
 from ottla.store.port import MetadataStore, StoreError
@@ -127,7 +128,9 @@ class Broker:
 
     def _make_folder(self, folder: str) -> None:
         try:
-            self.ports.disk.make_folder(folder)
+            # A disk that fails is told of, and left out, when the directories are opened.
+            with suppress(DiskFailed):
+                make_log_directory(self.ports.disk, folder)
         except OSError as error:
             cause = f"the folder {folder} cannot be made: {error.strerror}"
             raise DirectoryRefused(f"{cause}. Give another with --data or log.dirs.") from error

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.storage.epochs import EpochEnd
+from ottla.storage.files import DiskFailed
 from ottla.storage.log import Log, Slice
 from ottla.storage.transactions import AbortedTransaction
 
@@ -125,6 +126,9 @@ def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: b
             )
         if found.diverging is None:
             _read(log, found, reader, max_bytes=max_bytes, min_one_batch=min_one_batch)
+    except DiskFailed as failure:
+        wanted.partition.disk_failed(failure)
+        return Found(wanted, ErrorCode.KAFKA_STORAGE_ERROR)
     except KafkaError as error:
         found.error = error.code
         found.slice = found.aborted = None
