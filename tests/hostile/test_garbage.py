@@ -42,7 +42,7 @@ def broker(tmp_path: Path) -> Iterator[BrokerProcess]:
 @given_seeds(1, soak=5)
 def test_garbage_is_refused_and_nobody_else_notices(broker: BrokerProcess, seed: int) -> None:
     chance = random.Random(seed)
-    with Neighbour(broker.address) as neighbour:
+    with Neighbour(broker.address):
         for _ in range(_WARM_UP):
             attack(chance, broker.address)
         before_mb = broker.memory_mb()
