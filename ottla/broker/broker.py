@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -55,7 +55,8 @@ from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
-from ottla.storage.directory import DirectoryRefused
+from ottla.storage.directory import DirectoryRefused, make_log_directory
+from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
 from ottla.store.port import MetadataStore, StoreError
@@ -95,9 +96,10 @@ class Broker:
         loop = asyncio.get_running_loop()
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
         self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
-        self.tasks = await stack.enter_async_context(_Tasks())
         store, watcher = await self._join_cluster(stack)
         self._open_directories(stack)
+        # Ends before the store and the logs do, which the tasks use.
+        self.tasks = await stack.enter_async_context(_Tasks())
         self._hold_replicas(store)
         self._listen(stack, loop)
         await self._control(store)
@@ -126,7 +128,9 @@ class Broker:
 
     def _make_folder(self, folder: str) -> None:
         try:
-            self.ports.disk.make_folder(folder)
+            # A disk that fails is told of, and left out, when the directories are opened.
+            with suppress(DiskFailed):
+                make_log_directory(self.ports.disk, folder)
         except OSError as error:
             cause = f"the folder {folder} cannot be made: {error.strerror}"
             raise DirectoryRefused(f"{cause}. Give another with --data or log.dirs.") from error
@@ -155,7 +159,8 @@ class Broker:
         service: Service = self.dispatch
         if self.hooks is not None:
             service = self.hooks.stand_before(self.dispatch, self.services)
-        self.server = Server(loop, service, self.tick, self.timer, limits_of(self.config))
+        limits = limits_of(self.config)
+        self.server = Server(loop, self.ports.sockets, service, self.tick, self.timer, limits)
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
         self.reconfiguration.attach(self.replicas, self.server)
@@ -180,10 +185,12 @@ class Broker:
 
     async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
-        self.stalls.start()
-        stack.callback(self.stalls.stop)
         self.http = HttpServer(get=get_routes(self), post=post_routes(self))
         host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
+        if port < 0:
+            return  # nobody looks at us, nor at the loop's stalls
+        self.stalls.start()
+        stack.callback(self.stalls.stop)
         try:
             await self.http.start(host=host, port=port)
         except OSError as error:
@@ -264,8 +271,15 @@ class Broker:
             on_disk_failed=lambda path, error: self.replicas.disk_failed(error),
             delete_delay_ms=config[LOG_SEGMENT_DELETE_DELAY_MS],
         )
-        tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
+        tending = Tending(
+            upkeep,
+            self.timer,
+            ports.clock,
+            config=lambda: self.overrides.broker,
+            at_next_append=self.replicas.at_next_append,
+        )
         tending.start()
+        stack.callback(upkeep.finish)  # before the logs are closed
         stack.callback(tending.stop)
 
     async def _learn_topics(self, names: list[str]) -> None:

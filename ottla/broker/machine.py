@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from random import SystemRandom
 
 from ottla.broker.ports import Ports
+from ottla.network.sockets import SystemSockets
 from ottla.storage.disk import RealDisk
 from ottla.storage.threads import FileThreads
 from ottla.storage.worker import CleaningWorker
@@ -51,6 +52,7 @@ def machine_ports() -> Ports:
         background=FileThreads(_FILE_THREADS),
         randomness=SystemRandomness(),
         open_store=embedded_store,
+        sockets=SystemSockets(),
         hostname=socket.gethostname,
         new_cleaner=CleaningWorker,
     )

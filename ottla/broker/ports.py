@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from ottla.network.sockets import Sockets
 from ottla.storage.compactor import Cleaner
 from ottla.storage.files import Disk
 from ottla.storage.threads import Background
@@ -30,5 +31,6 @@ class Ports:
     background: Background
     randomness: Randomness
     open_store: Callable[[str], AbstractAsyncContextManager[MetadataStore]]  # by its file
+    sockets: Sockets
     hostname: Callable[[], str]
     new_cleaner: Callable[[], Cleaner]

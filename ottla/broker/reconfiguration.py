@@ -43,7 +43,7 @@ class Reconfiguration:
             if isinstance(changed, BrokerChanged) or partition.topic == changed.topic:
                 self._configure(partition)
         if isinstance(changed, BrokerChanged):
-            self._server.limits = limits_of(changed.after)
+            self._server.change_limits(limits_of(changed.after))
         else:
             assert isinstance(changed, TopicChanged)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ottla.config import cleaner_options, log_options, replication_options, transaction_options
 from ottla.config.broker_config import BrokerConfig
@@ -30,11 +31,14 @@ class Tending:
         timer: Timer,
         clock: Clock,
         config: Callable[[], BrokerConfig],
+        at_next_append: Callable[[Callable[[], None]], None],
     ) -> None:
         self._upkeep = upkeep
         self._timer = timer
         self._clock = clock
         self._config = config
+        self._at_next_append = at_next_append
+        self._polls = False  # for what the file threads and the cleaner have done
         self._is_stopped = False
 
     def start(self) -> None:
@@ -54,9 +58,8 @@ class Tending:
             (lambda: upkeep.remove_files(now_ms()), lambda: _REMOVE_MS),
         ]
         for work, interval_ms in works:
-            self._after(min(first_ms, interval_ms()), work, interval_ms)
-        self._after(_POLL_MS, lambda: upkeep.poll(now_ms()), lambda: _POLL_MS)
-        self._after(_WRITE_BACK_MS, upkeep.write_back, lambda: _WRITE_BACK_MS)
+            self._every(min(first_ms, interval_ms()), work, interval_ms)
+        self._at_next_append(self._write_back_later)
 
     def _ms(self, option: Option[int]) -> Callable[[], int]:
         return lambda: min(self._config()[option], _LONGEST_MS)
@@ -65,21 +68,39 @@ class Tending:
         """Kafka's default is never; a topic with flush.ms of its own would wait for ever."""
         return min(self._config()[log_options.LOG_FLUSH_SCHEDULER_INTERVAL_MS], _FLUSH_MS)
 
-    def _after(self, delay_ms: int, work: Work, interval_ms: Callable[[], int]) -> None:
-        self._timer.call_after(delay_ms, lambda: self._begin(work, interval_ms))
+    def _every(self, delay_ms: int, work: Work, interval_ms: Callable[[], int]) -> None:
+        self._timer.call_after(
+            delay_ms,
+            lambda: self._run(work(), lambda: self._every(interval_ms(), work, interval_ms)),
+        )
 
-    def _begin(self, work: Work, interval_ms: Callable[[], int]) -> None:
-        self._continue(work(), work, interval_ms)
+    def _write_back_later(self) -> None:
+        """While nobody appends there is nothing to write, and nothing to look at."""
+        steps = self._upkeep.write_back()
+        again = partial(self._at_next_append, self._write_back_later)
+        self._timer.call_after(_WRITE_BACK_MS, lambda: self._run(steps, again))
 
-    def _continue(self, steps: Iterator[None], work: Work, interval_ms: Callable[[], int]) -> None:
+    def _run(self, steps: Iterator[None], then: Callable[[], None]) -> None:
         if self._is_stopped:
             return
         ends_ms = self._timer.now_ms() + _SLICE_MS
         for _ in steps:
             if self._timer.now_ms() >= ends_ms:
-                self._timer.call_after(1, lambda: self._continue(steps, work, interval_ms))
+                self._timer.call_after(1, lambda: self._run(steps, then))
                 return
-        self._after(interval_ms(), work, interval_ms)
+        then()
+        self._poll_while_busy()
+
+    def _poll_while_busy(self) -> None:
+        if self._upkeep.is_busy and not self._polls:
+            self._polls = True
+            self._timer.call_after(_POLL_MS, self._poll)
+
+    def _poll(self) -> None:
+        self._run(self._upkeep.poll(self._clock.now_ms()), self._polled)
+
+    def _polled(self) -> None:
+        self._polls = False
 
     def stop(self) -> None:
         self._is_stopped = True

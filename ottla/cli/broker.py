@@ -107,7 +107,7 @@ def announce(broker: Broker, *, as_json: bool) -> None:
         "broker_id": broker.id,
         "cluster_id": broker.cluster_id,
         "data": list(broker.config.log_dirs),
-        "http": f"http://{broker.config[OTTLA_HTTP_HOST]}:{broker.http.port}",
+        "http": _http(broker),
     }
     if as_json:
         typer.echo(json.dumps(facts))
@@ -115,9 +115,21 @@ def announce(broker: Broker, *, as_json: bool) -> None:
     bootstrap = broker.addresses.bootstrap
     typer.echo(
         f"Ottla serves at {bootstrap} (broker {broker.id}); data in {', '.join(facts['data'])};\n"
-        f"metrics and health at {facts['http']}/metrics and /healthz. Stop it with Ctrl-C.\n\n"
+        f"{_observed(facts['http'])}. Stop it with Ctrl-C.\n\n"
         "Try, in another terminal:\n"
         f"  ottla topics create orders --partitions 3 -b {bootstrap}\n"
         f"  echo hello | ottla produce orders -b {bootstrap}\n"
         f"  ottla consume orders --from-beginning -b {bootstrap}"
     )
+
+
+def _http(broker: Broker) -> str | None:
+    if not broker.http.is_open:
+        return None
+    return f"http://{broker.config[OTTLA_HTTP_HOST]}:{broker.http.port}"
+
+
+def _observed(http: str | None) -> str:
+    if http is None:
+        return "metrics and health are not served"
+    return f"metrics and health at {http}/metrics and /healthz"

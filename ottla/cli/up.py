@@ -14,7 +14,14 @@ from ottla.cli.broker import AsJson, Settings, run
 from ottla.cli.logs import Level, LogLevel
 
 _DATA = "ottla-data"
-
+_FOR_ONE_BROKER = {
+    "broker.id": "0",
+    # There is nowhere to put a second replica.
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
 
 up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -56,19 +63,10 @@ def up_command(
     ending = Ending()
     ending.take_signals()  # before there is a folder that has to go
     folder = tempfile.mkdtemp(prefix="ottla-") if ephemeral else str(Path(data).absolute())
-    properties = {
-        "broker.id": "0",
-        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
-        "log.dirs": folder,
-        # With one broker there is nowhere to put a second replica.
-        "offsets.topic.replication.factor": "1",
-        "transaction.state.log.replication.factor": "1",
-        "transaction.state.log.min.isr": "1",
-        "group.initial.rebalance.delay.ms": "0",
-    }
+    places = {"listeners": f"PLAINTEXT://127.0.0.1:{port}", "log.dirs": folder}
     try:
         run(
-            properties,
+            _FOR_ONE_BROKER | places,
             settings or [],
             ending,
             as_json=as_json,

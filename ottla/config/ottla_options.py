@@ -22,7 +22,7 @@ OTTLA_HTTP_PORT = Option(
     name="ottla.http.port",
     type=INT,
     default=0,
-    at_least=0,
+    at_least=-1,
     at_most=65_535,
-    doc="The port of metrics and health; 0 takes a free one.",
+    doc="The port of metrics and health; 0 takes a free one, with -1 there is none.",
 )

@@ -52,11 +52,16 @@ def _response(call: Call, results: list[CreatedTopic], late: list[str]) -> Creat
 
 def _result(call: Call, result: CreatedTopic, *, is_late: bool) -> CreatableTopicResult:
     failed = result.code is not ErrorCode.NONE
-    if failed or is_late:
+    if failed:
+        return CreatableTopicResult(
+            name=result.name, error_code=result.code, error_message=result.message
+        )
+    if is_late:  # but it is there
         return CreatableTopicResult(
             name=result.name,
-            error_code=result.code if failed else ErrorCode.REQUEST_TIMED_OUT,
-            error_message=result.message,
+            topic_id=result.topic_id,
+            error_code=ErrorCode.REQUEST_TIMED_OUT,
+            error_message=None,
         )
     return CreatableTopicResult(
         name=result.name,

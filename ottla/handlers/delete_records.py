@@ -17,10 +17,15 @@ from ottla.replication.delayed_delete import DelayedDelete, DeletionResult
 
 def handle_delete_records(request: DeleteRecordsRequest, call: Call) -> None:
     replicas = call.services.replicas
-    results = [
-        DeletionResult.start(replicas, topic.name, each.partition_index, each.offset)
+    # Of a partition that is named twice only the last counts, as in Kafka.
+    offsets = {
+        (topic.name, each.partition_index): each.offset
         for topic in request.topics
         for each in topic.partitions
+    }
+    results = [
+        DeletionResult.start(replicas, topic, index, offset)
+        for (topic, index), offset in offsets.items()
     ]
     operation = DelayedDelete(results, partial(_reply, call))
     watch = [each.partition for each in results if each.partition is not None]

@@ -34,7 +34,7 @@ async def _describe(
     except KafkaError as error:
         return _refused(resource, error)
     return DescribeConfigsResult(
-        error_message=None,
+        error_message="",  # not null: so does Kafka
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=[_result(entry, request, call.version) for entry in entries],

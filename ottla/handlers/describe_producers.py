@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ottla.controller.topic_names import check_name
 from ottla.handlers.call import Call
 from ottla.protocol.apis.describe_producers import (
     DescribeProducersRequest,
@@ -29,6 +30,7 @@ def handle_describe_producers(
 
 def _answer(call: Call, topic: str, index: int) -> PartitionResponse:
     try:
+        check_name(topic)
         log = call.services.replicas.get(topic, index).leading_log()
     except KafkaError as error:
         return PartitionResponse(

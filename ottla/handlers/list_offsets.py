@@ -13,9 +13,9 @@ from ottla.protocol.apis.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
-from ottla.replication.offsets import MAX_TIMESTAMP, find_offset, segment_offsets
+from ottla.replication.offsets import EARLIEST, MAX_TIMESTAMP, find_offset, segment_offsets
 from ottla.replication.partition import Partition
-from ottla.replication.reading import DEBUGGER, Isolation, Reader
+from ottla.replication.reading import DEBUGGER, Reader, isolation_of
 
 _OLD_STYLE = 0
 # Which version brought which of the times that are none.
@@ -74,12 +74,18 @@ def _find(
 ) -> None:
     reader = Reader(
         replica_id=request.replica_id,
-        isolation=Isolation(request.isolation_level & 1),
+        isolation=isolation_of(request.isolation_level),
         max_bytes=0,
         min_bytes=0,
         first_batch_whole=False,
     )
     if call.version == _OLD_STYLE:
+        if asked.max_num_offsets < 0:
+            detail = f"{asked.max_num_offsets} offsets at most"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, detail)
+        if asked.timestamp < EARLIEST:
+            detail = f"version 0 has no time {asked.timestamp}"
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, detail)
         log = partition.leading_log()
         response.old_style_offsets = segment_offsets(
             log, asked.timestamp, count=asked.max_num_offsets, reader=reader

@@ -23,8 +23,9 @@ from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError, Protoco
 from ottla.protocol.produce_reader import PartitionRecords, ProduceFrame, read_produce
 from ottla.protocol.records.batch import TRANSACTIONAL_BIT
 from ottla.protocol.records.compression import Codec
-from ottla.protocol.records.layout import CODEC_MASK, MAGIC_AT
+from ottla.protocol.records.layout import CODEC_MASK, LOG_OVERHEAD, MAGIC_AT
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
+from ottla.replication.partition import Partition
 
 PRODUCE = 0
 _ONE_BATCH_FROM = 3
@@ -32,12 +33,11 @@ _ZSTD_FROM = 7
 _ATTRIBUTES_AT = 22  # the low byte
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 _ADMIN_CLIENT = "__admin_client"
-# With these Kafka tells where the log starts.
-_JUDGED_BY_THE_LOG = (ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP)
-
-
-class NotOneBatch(KafkaError):
-    """Refused before any log was asked."""
+# With what else the log refuses, a producer hears where the log starts.
+_WITHOUT_LOG_START = (
+    ErrorCode.CORRUPT_MESSAGE, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.MESSAGE_TOO_LARGE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.RECORD_LIST_TOO_LARGE,
+)  # fmt: skip
 
 
 def serve_produce(
@@ -91,30 +91,24 @@ def _append(
     may_be_transactional: bool,
 ) -> PartitionResult:
     result = PartitionResult(topic, records.partition_index)
+    partition: Partition | None = None
     try:
         if frame.acks not in (-1, 0, 1):
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
         view = _check_records(call, records, may_be_transactional=may_be_transactional)
-        partition = call.services.replicas.get(topic, records.partition_index)
         if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
+        partition = call.services.replicas.get(topic, records.partition_index)
         if view is not None:
             now_ms = call.services.clock.now_ms()
             result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
     except KafkaError as error:
         result.refuse(error.code, str(error))
-        if error.code in _JUDGED_BY_THE_LOG and not isinstance(error, NotOneBatch):
-            result.log_start_offset = _log_start(call, result)
+        if partition is not None and partition.log and error.code not in _WITHOUT_LOG_START:
+            result.log_start_offset = partition.log.log_start_offset
         if isinstance(error, InvalidRecords):
             result.record_errors = error.records
     return result
-
-
-def _log_start(call: Call, result: PartitionResult) -> int:
-    partition = call.services.replicas.partitions.get((result.topic, result.index))
-    if partition is None or partition.log is None:
-        return -1
-    return partition.log.log_start_offset
 
 
 def _check_records(
@@ -127,15 +121,18 @@ def _check_records(
     if records.start < 0:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "null records")
     view = call.connection.view[records.start : records.end]
-    is_whole = len(view) > _ATTRIBUTES_AT and int.from_bytes(view[8:12], "big") + 12 <= len(view)
+    size_bytes = _first_batch_bytes(view)
     if call.version < _ONE_BATCH_FROM:
-        return view if is_whole else None
-    if not is_whole:
+        return view if size_bytes else None
+    if not size_bytes:
         detail = f"{len(view)} bytes that hold no whole batch"
-        raise NotOneBatch(ErrorCode.INVALID_RECORD, detail)
+        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
     if view[MAGIC_AT] < 2:
         detail = f"version {call.version} carries batches of magic 2, not {view[MAGIC_AT]}"
-        raise NotOneBatch(ErrorCode.INVALID_RECORD, detail)
+        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
+    if _first_batch_bytes(view[size_bytes:]):
+        detail = f"version {call.version} carries one batch for each partition, not more"
+        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
     attributes = view[_ATTRIBUTES_AT]
     if call.version < _ZSTD_FROM and attributes & CODEC_MASK == Codec.ZSTD:
         detail = f"version {call.version} may not carry zstd"
@@ -144,8 +141,17 @@ def _check_records(
         if not may_be_transactional:
             detail = "a transactional batch in a request without a transactional id"
             raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, detail)
-        raise KafkaError(ErrorCode.INVALID_TXN_STATE, "no transaction is open for this batch")
+        # Kafka's word for it while no coordinator can say whether the transaction is open.
+        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, "no coordinator knows this transaction")
     return view
+
+
+def _first_batch_bytes(view: memoryview) -> int:
+    """0 if what is there is not whole."""
+    if len(view) <= _ATTRIBUTES_AT:
+        return 0
+    size_bytes = int.from_bytes(view[8:12], "big") + LOG_OVERHEAD
+    return size_bytes if size_bytes <= len(view) else 0
 
 
 def _reply(call: Call, acks: int, results: list[PartitionResult]) -> None:

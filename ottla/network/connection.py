@@ -20,8 +20,10 @@ from ottla.timing.tick import Tick
 _logger = logging.getLogger(__name__)
 _SIZE = Struct(">i")
 SMALL_BUFFER = 16 * 1024
-# What one read takes at most. Frames that are larger get the buffer they need.
-LARGE_BUFFER = 1024 * 1024
+# What one read takes at most of a busy client. Frames that are larger get the buffer they need.
+LARGE_BUFFER = 256 * 1024
+# Of answers that are not a produce's: enough for one send. Who asks for more reads first.
+MOST_UNSENT = 64
 # How many requests may wait for their answers behind a parked one.
 MOST_WAITING = 1000
 
@@ -89,6 +91,7 @@ class Connection:
         self._max_request_bytes = max_request_bytes
         self._start = 0  # the first byte of the buffer that is not handled
         self._end = 0  # one past the last that was received
+        self._reserved = 0  # bytes, beyond the small buffer that each has
         self._is_blocked = False  # by a parked request that nothing may overtake
         self._is_handling = False
         self._sends = False
@@ -108,21 +111,36 @@ class Connection:
         """
         if not self._end:
             return self.view
-        if self._end == len(self.buffer):
-            if self._start:
-                self._move_to(self.buffer)
-            if self._end == len(self.buffer) and not self._grow():
-                return None
+        if self._end == len(self.buffer) and not self._make_room():
+            return None
         return self.view[self._end :]
 
-    def _grow(self) -> bool:
-        """Step by step, as bytes really come: a client may announce more than it sends."""
-        capacity = len(self.buffer)
-        wanted = min(capacity * 4, max(self._frame_bytes(), LARGE_BUFFER))
-        if wanted <= capacity or not self._memory.take(wanted - capacity):
-            return False
-        self._move_to(bytearray(wanted))
+    def _make_room(self) -> bool:
+        """The last read filled the buffer: take more at once the next time, if there is memory.
+
+        Step by step, as bytes really come: a client may announce more than it sends. But a frame
+        is reserved at once: of two that had a part, neither would get the rest.
+        """
+        capacity, frame_bytes = len(self.buffer), self._frame_bytes()
+        wanted = max(frame_bytes, min(capacity * 4, LARGE_BUFFER))
+        if wanted > capacity and (self._reserve(wanted) or self._reserve(frame_bytes)):
+            self._move_to(bytearray(min(capacity * 4, wanted)))
+        elif self._start:
+            self._move_to(self.buffer)
+        return self._end < len(self.buffer)
+
+    def _reserve(self, size_bytes: int) -> bool:
+        """The right to a buffer of this size."""
+        more = size_bytes - SMALL_BUFFER - self._reserved
+        if more > 0:
+            if not self._memory.take(more):
+                return False
+            self._reserved += more
         return True
+
+    def _release(self) -> None:
+        reserved, self._reserved = self._reserved, 0
+        self._memory.give(reserved)
 
     def _frame_bytes(self) -> int:
         if self._end - self._start < _SIZE.size:
@@ -139,10 +157,10 @@ class Connection:
 
     def shrink(self) -> None:
         """Give back a large buffer that nobody uses any more."""
-        if not self._end and len(self.buffer) > SMALL_BUFFER:
-            self._memory.give(len(self.buffer) - SMALL_BUFFER)
+        if not self._end and self._reserved:
             self.buffer = bytearray(SMALL_BUFFER)
             self.view = memoryview(self.buffer)
+            self._release()
 
     def received(self, count: int) -> None:
         self.bytes_in += count
@@ -152,7 +170,7 @@ class Connection:
         if filled and not self._end and len(self.buffer) < LARGE_BUFFER:
             # More was there than fitted: next time take more at once.
             larger = min(len(self.buffer) * 4, LARGE_BUFFER)
-            if self._memory.take(larger - len(self.buffer)):
+            if self._reserve(larger):
                 self.buffer = bytearray(larger)
                 self.view = memoryview(self.buffer)
 
@@ -179,7 +197,7 @@ class Connection:
                     break
                 self.requests += 1
             if self._start == self._end:
-                self._start = self._end = 0
+                self._emptied()
         except ProtocolError as error:
             _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
             self.close()
@@ -189,9 +207,16 @@ class Connection:
         finally:
             self._is_handling = False
 
+    def _emptied(self) -> None:
+        self._start = self._end = 0
+        if self._memory.is_short:
+            self.shrink()  # others cannot even read their requests
+
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
         self.outgoing.extend(pieces)
+        if len(self.outgoing) > MOST_UNSENT:
+            self.is_backed_up = True  # the send that follows goes on with the rest
         if not self._sends:
             self.send_soon()
 
@@ -245,7 +270,7 @@ class Connection:
                 piece.release()
         self.outgoing.clear()
         self.waiting.clear()
-        self._memory.give(len(self.buffer) - SMALL_BUFFER)
+        self._release()
         self.shortcut = None
         callbacks, self.on_closed = self.on_closed, []
         for callback in callbacks:

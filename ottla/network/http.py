@@ -40,6 +40,10 @@ class HttpServer:
         self._server: asyncio.Server | None = None
 
     @property
+    def is_open(self) -> bool:
+        return self._server is not None
+
+    @property
     def port(self) -> int:
         assert self._server is not None, "not started"
         port: int = self._server.sockets[0].getsockname()[1]

@@ -13,6 +13,11 @@ class RequestMemory:
         self.used_bytes = 0
         self._refused: list[Callable[[], None]] = []
 
+    @property
+    def is_short(self) -> bool:
+        """Whether somebody waits for some."""
+        return bool(self._refused)
+
     def take(self, count: int) -> bool:
         # The first may always: a single request beyond the limit must get through some day.
         if 0 <= self.max_bytes < self.used_bytes + count and self.used_bytes:

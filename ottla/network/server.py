@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from ottla.network.connection import Connection, Service
 from ottla.network.memory import RequestMemory
-from ottla.network.poller import READ, new_poller
+from ottla.network.poller import READ
 from ottla.network.socket_door import SocketDoor
+from ottla.network.sockets import Listener, Socket, Sockets
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
 
@@ -41,11 +42,12 @@ class Limits:
 
 
 class Server:
-    """All connections of a broker. Needs the loop only for the poller's descriptor."""
+    """All connections of a broker. Needs the loop only to be told that the poller has news."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
+        sockets: Sockets,
         service: Service,
         tick: Tick,
         timer: Timer,
@@ -59,25 +61,18 @@ class Server:
         self._service = service
         self._tick = tick
         self._timer = timer
-        self._poller = new_poller()
-        self._listeners: dict[int, tuple[socket.socket, str]] = {}
+        self._sockets = sockets
+        self._poller = sockets.new_poller(loop, self._rounds)
+        self._listeners: dict[int, tuple[Listener, str]] = {}
         self._accepts = True
         self._per_ip: Counter[str] = Counter()
         self._numbers = 0
-        loop.add_reader(self._poller.fileno(), self._rounds)
 
     def listen(self, name: str, host: str, port: int, *, backlog: int = 512) -> int:
         """Open a listener; returns its port, which the system chooses if 0 was asked for."""
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        if not host and socket.has_dualstack_ipv6():
-            sock = socket.create_server(
-                ("", port), family=socket.AF_INET6, backlog=backlog, dualstack_ipv6=True
-            )
-        else:
-            sock = socket.create_server((host, port), family=family, backlog=backlog)
-        sock.setblocking(False)
-        if self.limits.receive_buffer_bytes > 0:  # before a connection is made, or it is too late
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.limits.receive_buffer_bytes)
+        sock = self._sockets.listen(
+            host, port, backlog=backlog, receive_buffer_bytes=self.limits.receive_buffer_bytes
+        )
         self._listeners[sock.fileno()] = (sock, name)
         bound: int = sock.getsockname()[1]
         return bound
@@ -106,7 +101,7 @@ class Server:
                     self._accept(*listeners[descriptor])
             tick.end()
 
-    def _accept(self, listener: socket.socket, name: str) -> None:
+    def _accept(self, listener: Listener, name: str) -> None:
         for _ in range(_MOST_ACCEPTED):
             if len(self.connections) >= self.limits.max_connections:
                 self._pause()
@@ -123,7 +118,7 @@ class Server:
                 return
             self._admit(sock, address[0], address[1], name)
 
-    def _admit(self, sock: socket.socket, host: str, port: int, listener: str) -> None:
+    def _admit(self, sock: Socket, host: str, port: int, listener: str) -> None:
         host = host.removeprefix("::ffff:")  # an IPv4 client on a socket that takes both
         limit = self.limits.per_ip_overrides.get(host, self.limits.max_connections_per_ip)
         if self._per_ip[host] >= limit:
@@ -160,6 +155,12 @@ class Server:
         if not self._accepts and len(self.connections) < self.limits.max_connections:
             self._resume()
 
+    def change_limits(self, limits: Limits) -> None:
+        """They hold from now on; who is connected may stay."""
+        self.limits = limits
+        if len(self.connections) < limits.max_connections:
+            self._resume()
+
     def _pause(self) -> None:
         """Leave new clients in the backlog."""
         if self._accepts:
@@ -178,8 +179,10 @@ class Server:
         now_ms = self._timer.now_ms()
         for door in list(self.connections.values()):
             connection = door.connection
+            if connection.waiting:
+                connection.active_ms = now_ms  # it is we who are silent
             silent_ms = now_ms - connection.active_ms
-            if silent_ms >= self.limits.idle_ms > 0 and not connection.waiting:
+            if silent_ms >= self.limits.idle_ms > 0:
                 connection.close()
             elif silent_ms >= _SHRINK_AFTER_MS:
                 connection.shrink()
@@ -200,8 +203,7 @@ class Server:
             if door.connection.outgoing:
                 door.flush()
             door.connection.close()
-        self._loop.remove_reader(self._poller.fileno())
-        self._poller.close()
+        self._sockets.close_poller(self._loop, self._poller)
 
     def on_each(self, visit: Callable[[Connection], None]) -> None:
         for door in self.connections.values():

@@ -11,6 +11,7 @@ from ottla.network.connection import Connection
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, Poller
+from ottla.network.sockets import Socket
 
 # So that one client with a fast network does not keep the others waiting.
 _MOST_SENT_BYTES = 4 * 1024 * 1024
@@ -28,7 +29,7 @@ class SocketDoor:
 
     def __init__(
         self,
-        sock: socket.socket,
+        sock: Socket,
         connection: Connection,
         poller: Poller,
         memory: RequestMemory,
@@ -50,12 +51,8 @@ class SocketDoor:
 
     def ready(self, events: int) -> None:
         connection = self.connection
-        if events != READ:
-            if events & WRITE:
-                self.flush()
-            # A hang-up or an error comes without READ while we do not read; the read tells.
-            if not events & ~WRITE or connection.is_closed:
-                return
+        if events != READ and not self._is_to_read(events):
+            return
         space = connection.space()
         if space is None:
             self._starve()
@@ -72,6 +69,13 @@ class SocketDoor:
         connection.received(count)
         if not connection.is_hungry:
             self._watch()
+
+    def _is_to_read(self, events: int) -> bool:
+        if events & WRITE:
+            self.flush()
+        if not events & READ and events & ~WRITE:
+            self.connection.close()  # gone while we did not read; the poller would say it for ever
+        return bool(events & READ) and not self.connection.is_closed
 
     def _starve(self) -> None:
         """Too much memory is in requests that are not complete: wait until some are."""
@@ -134,9 +138,12 @@ class SocketDoor:
             left -= sent
 
     def _send_file(self, piece: FilePiece, most: int) -> int:
-        sent = os.sendfile(
-            self.descriptor, piece.descriptor, piece.position, min(piece.size_bytes, most)
-        )
+        if piece.descriptor >= 0:
+            sent = os.sendfile(
+                self.descriptor, piece.descriptor, piece.position, min(piece.size_bytes, most)
+            )
+        else:
+            sent = self._send(piece.read())  # not a file of this machine's
         if not sent:
             raise OSError(f"{piece.size_bytes} bytes were to be sent that the file no longer has")
         piece.advance(sent)

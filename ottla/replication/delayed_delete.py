@@ -71,7 +71,10 @@ class DelayedDelete:
             return False
         if not partition.is_leader or partition.log is None:
             result.partition = None
-            result.error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            has_failed = partition.log is None
+            result.error = (
+                ErrorCode.KAFKA_STORAGE_ERROR if has_failed else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            )
         elif (low_watermark := partition.low_watermark()) >= result.required_offset:
             result.partition = None
             result.low_watermark = low_watermark

@@ -57,6 +57,11 @@ class PartitionResult:
         self.error_message = message
         self.base_offset = self.log_append_time = self.log_start_offset = -1
 
+    def fail(self, error: ErrorCode) -> None:
+        """It is in the log, but not safe; where it is stays in the answer, as in Kafka."""
+        self.partition = None
+        self.error = error
+
 
 class DelayedProduce:
     """Answers once: when every partition is safe or lost, or when the time is over."""
@@ -93,12 +98,14 @@ class DelayedProduce:
         partition = result.partition
         if partition is None:
             return False
-        if not partition.is_leader or partition.log is None:
-            result.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if partition.log is None:
+            result.fail(ErrorCode.KAFKA_STORAGE_ERROR)
+        elif not partition.is_leader:
+            result.fail(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         elif self._is_safe(partition, partition.log, result.required_offset):
             result.partition = None
             if self._acks == -1 and partition.is_under_min_insync:
-                result.refuse(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+                result.fail(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return result.partition is not None
 
     def _is_safe(self, partition: Partition, log: Log, required_offset: int) -> bool:
@@ -109,7 +116,7 @@ class DelayedProduce:
     def expire(self) -> None:
         for result in self.results:
             if self._is_open(result):
-                result.refuse(ErrorCode.REQUEST_TIMED_OUT)
+                result.fail(ErrorCode.REQUEST_TIMED_OUT)
         self._complete()
 
     def _complete(self) -> None:

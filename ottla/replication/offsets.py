@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.reading import Reader, end_of_view
 from ottla.storage.log import Log
 from ottla.storage.segment import Segment
@@ -35,6 +36,8 @@ def find_offset(
         )
     if timestamp == LATEST_TIERED:
         return FoundOffset(-1, -1, -1)  # nothing is tiered here
+    if log.config.message_magic == 0:
+        raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "magic 0 has no timestamps")
     if timestamp == MAX_TIMESTAMP:
         timestamp = max(segment.largest_timestamp() for segment in log.segments)
         if timestamp < 0:

@@ -53,6 +53,7 @@ class Replicas:
         self.traffic: dict[str, TopicTraffic] = {}
         self.exists_elsewhere: Callable[[str, int], bool] = lambda topic, index: False
         self.on_disk_failed: Callable[[str, list[Partition]], None] = lambda path, lost: None
+        self._at_append: Callable[[], None] | None = None
 
     def get(self, topic: str, index: int) -> Partition:
         """The partition, led here or not; who does not know it hears why."""
@@ -78,7 +79,14 @@ class Replicas:
         traffic = self.traffic_of(partition.topic)
         traffic.messages_in += records
         traffic.bytes_in += size_bytes
+        if self._at_append is not None:
+            call, self._at_append = self._at_append, None
+            call()
         self.recheck(partition)
+
+    def at_next_append(self, call: Callable[[], None]) -> None:
+        """Once; for whoever has nothing to do until then."""
+        self._at_append = call
 
     def recheck(self, partition: Partition) -> None:
         """Its log, high watermark, leader or start has changed: let those who wait look again."""

@@ -24,7 +24,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self.jumps = 0  # how often it slept, so to speak
         self._failure: BaseException | None = None
         super().__init__(_Jumper(self))
-        self.set_exception_handler(lambda _, context: self._keep_failure(context))
+        self.set_exception_handler(lambda _, context: self.keep_failure(context))
 
     def time(self) -> float:
         return self.now
@@ -47,7 +47,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
             # asyncio gives us a difference; rounded, the sum is the timer's own time again.
             self.now = round(self.now + seconds, 9)
 
-    def _keep_failure(self, context: dict[str, Any]) -> None:
+    def keep_failure(self, context: dict[str, Any]) -> None:
+        """The run ends with it; for exception handlers that do not know better."""
         self.default_exception_handler(context)
         failure = context.get("exception") or RuntimeError(context["message"])
         self._failure = self._failure or failure

@@ -175,6 +175,7 @@ class LogDirectories:
         future.epochs.entries = source.epochs.entries  # a leader without records left a mark too
         future.save_epochs()
         future.advance_high_watermark(source.high_watermark)
+        future.configure(source.config)
         del self.moves[partition]
         target.adopt(partition, future)
         return directory.delete(partition, tag=tag)

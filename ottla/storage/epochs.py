@@ -73,7 +73,7 @@ class LeaderEpochs:
         An epoch older than all known ends where the log's first epoch begins, under its own name.
         """
         entries = self.entries
-        if epoch < 0 or not entries or epoch > entries[-1].epoch:
+        if epoch == UNDEFINED.epoch or not entries or epoch > entries[-1].epoch:
             return UNDEFINED
         if epoch == entries[-1].epoch:
             return EpochEnd(epoch, log_end_offset)

@@ -30,6 +30,7 @@ from ottla.storage.transactions import AbortedTransaction, aborted_in
 
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
 _WRITE_BACK_BYTES = 64 * 1024 * 1024
+_AS_SENT = bytes(8)
 EPOCHS_FILE = "leader-epoch-checkpoint"
 _new_tuple = tuple.__new__  # a NamedTuple's own constructor costs as much as a checksum
 
@@ -163,7 +164,12 @@ class Log:
                 leader_epoch=leader_epoch,
                 now_ms=now_ms,
             )
-        return self._queue_from_client(incoming, now_ms)
+        try:
+            return self._queue_from_client(incoming, now_ms)
+        except (KafkaError, OSError, DiskFailed):
+            if incoming.header is not None:
+                view[:8] = _AS_SENT  # the offset that it did not get; it may be judged again
+            raise
 
     def _queue_from_client(self, incoming: Incoming, now_ms: int) -> Appended:
         append, header, log_append_time = incoming
@@ -323,8 +329,9 @@ class Log:
                 self.commit()
 
     def start_epoch(self, leader_epoch: int) -> None:
-        """What is appended from now on is this leader's."""
-        self._assign_epoch(leader_epoch, self.next_offset)
+        """What is appended from now on is this leader's. The formats before 0.11 keep no epochs."""
+        if self.config.message_magic == 2:
+            self._assign_epoch(leader_epoch, self.next_offset)
 
     def _assign_epoch(self, epoch: int, start_offset: int) -> None:
         before = self.epochs.entries

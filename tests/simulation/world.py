@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
+from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import read_batches
@@ -94,8 +95,15 @@ class World:
             is_transactional=producer_id in TRANSACTIONAL,
             keyed=self.config.compacts,
         )
-        appended = self.log.append(view, leader_epoch=self.leader_epoch, now_ms=self.now_ms)
-        self.possible.append(Entry(appended.first_offset, appended.last_offset, bytes(view)))
+        try:
+            appended = self.log.append(view, leader_epoch=self.leader_epoch, now_ms=self.now_ms)
+        except KafkaError as error:
+            # A producer's batch must fit into a segment; a leader's is taken whatever its size.
+            is_too_large = error.code is ErrorCode.RECORD_LIST_TOO_LARGE
+            if not is_too_large or len(view) <= self.config.segment_bytes:
+                raise
+        else:
+            self.possible.append(Entry(appended.first_offset, appended.last_offset, bytes(view)))
 
     def _queue_marker(self) -> None:
         producer_id = self.chance.choice(TRANSACTIONAL)

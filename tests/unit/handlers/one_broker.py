@@ -28,6 +28,7 @@ from ottla.protocol.schema import Message
 from ottla.simulation.cleaner import InlineCleaner
 from ottla.simulation.clock import VirtualClock
 from ottla.simulation.disk import SimulatedDisk
+from ottla.simulation.network import SimulatedNetwork
 from ottla.simulation.store import MemoryStore, MemoryTree
 from ottla.storage.threads import Inline
 from ottla.store.port import MetadataStore
@@ -168,7 +169,7 @@ async def one_broker(
     disk: SimulatedDisk | None = None,
     tree: MemoryTree | None = None,
 ) -> AsyncIterator[OneBroker]:
-    """Only its listener is real; nobody connects to it."""
+    """Nobody connects to it: the client has a connection without a socket."""
     clock = VirtualClock(virtual_loop(), start_ms=NOW_MS)
     disk = disk or SimulatedDisk(random.Random(1), now_ms=clock.now_ms)
     store = MemoryStore(tree or MemoryTree())
@@ -184,6 +185,7 @@ async def one_broker(
             "listeners": "PLAINTEXT://127.0.0.1:0",
             "log.dirs": "/data/a,/data/b",
             "offsets.topic.replication.factor": "1",
+            "ottla.http.port": "-1",
         }
         | (properties or {})
     )
@@ -193,6 +195,7 @@ async def one_broker(
         background=Inline(),
         randomness=SeededRandomness(),
         open_store=open_store,
+        sockets=SimulatedNetwork(virtual_loop(), random.Random(2)).host("localhost"),
         hostname=lambda: "localhost",
         new_cleaner=lambda: InlineCleaner(disk),
     )

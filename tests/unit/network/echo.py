@@ -89,19 +89,20 @@ class Wire:
         if connection.is_backed_up:
             connection.sent_all()
 
-    def put(self, data: bytes) -> bool:
-        """False if there is no memory for it."""
+    def put(self, data: bytes) -> bytes:
+        """What is left of it when there is no memory for more."""
         while data and not self.connection.is_closed:
             space = self.connection.space()
             if space is None:
-                return False
+                self.memory.wait(lambda: None)
+                return data
             count = min(len(space), len(data))
             space[:count] = data[:count]
             data = data[count:]
             self.tick.begin()
             self.connection.received(count)
             self.tick.end()
-        return True
+        return b""
 
     def settle(self, number: int) -> None:
         owed = self.service.parked[number]

@@ -11,6 +11,9 @@ class Loop:
     def __init__(self) -> None:
         self.soon: list[Callable[[], None]] = []
 
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        self.soon.append(callback)
+
     def run(self) -> None:
         soon, self.soon = self.soon, []
         for callback in soon:
@@ -19,7 +22,7 @@ class Loop:
 
 def test_writes_come_first_then_settlements_then_sends() -> None:
     done: list[str] = []
-    tick = Tick(Loop().soon.append)
+    tick = Tick(Loop().call_soon)
     tick.begin()
     tick.send(lambda: done.append("send"))
     tick.settle(lambda: done.append("settle"))
@@ -31,7 +34,7 @@ def test_writes_come_first_then_settlements_then_sends() -> None:
 
 def test_what_the_end_brings_up_is_done_in_the_same_end_and_order() -> None:
     done: list[str] = []
-    tick = Tick(Loop().soon.append)
+    tick = Tick(Loop().call_soon)
 
     def settle() -> None:
         done.append("settle")
@@ -45,8 +48,9 @@ def test_what_the_end_brings_up_is_done_in_the_same_end_and_order() -> None:
 
 
 def test_outside_of_a_round_the_loop_is_asked_once() -> None:
-    loop, done = Loop(), []
-    tick = Tick(loop.soon.append)
+    loop = Loop()
+    done: list[int] = []
+    tick = Tick(loop.call_soon)
     tick.write(lambda: done.append(1))
     tick.write(lambda: done.append(2))
     assert (len(loop.soon), done) == (1, [])
@@ -58,7 +62,7 @@ def test_outside_of_a_round_the_loop_is_asked_once() -> None:
 
 def test_within_a_round_the_loop_is_not_asked() -> None:
     loop = Loop()
-    tick = Tick(loop.soon.append)
+    tick = Tick(loop.call_soon)
     tick.begin()
     tick.write(lambda: None)
     tick.end()
@@ -66,8 +70,9 @@ def test_within_a_round_the_loop_is_not_asked() -> None:
 
 
 def test_work_that_a_round_took_over_is_not_done_again_by_the_loop() -> None:
-    loop, done = Loop(), []
-    tick = Tick(loop.soon.append)
+    loop = Loop()
+    done: list[int] = []
+    tick = Tick(loop.call_soon)
     tick.write(lambda: done.append(1))
     tick.begin()
     tick.end()

@@ -1,0 +1,1 @@
+"""A whole broker on virtual time, and what its clients see."""
