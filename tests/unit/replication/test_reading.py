@@ -144,10 +144,10 @@ async def test_a_partition_without_a_log_or_not_there_says_why() -> None:
 @on_virtual_time
 async def test_a_reader_whose_log_parted_from_ours_learns_where() -> None:
     world = World()
-    partition = world.led()
+    partition = world.led(isr=(1, FOLLOWER))
     world.append(partition, b"a")
     world.append(partition, b"b")
-    world.become(epoch=5)
+    world.become(epoch=5, isr=(1, FOLLOWER))
     world.append(partition, b"c")
     (found,) = read([wanted(partition, 3, last_fetched_epoch=0)], reader(FOLLOWER))
     assert found.diverging is not None
