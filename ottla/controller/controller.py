@@ -164,8 +164,8 @@ class Controller:
             # Whether a write was done is not known: only reading everything anew can tell.
             log.warning("controller %d: %s; starting over", self._settings.broker_id, error)
             self._start_over(event)
-            if not isinstance(error, SessionLost):
-                await asyncio.sleep(STORE_BACKOFF_SECONDS)
+            # Even with a new session at hand others get their turn, or nobody could cancel us.
+            await asyncio.sleep(0 if isinstance(error, SessionLost) else STORE_BACKOFF_SECONDS)
         except asyncio.CancelledError:
             _refuse(event)
             raise
