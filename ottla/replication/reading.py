@@ -127,7 +127,7 @@ def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: b
         if found.diverging is None:
             _read(log, found, reader, max_bytes=max_bytes, min_one_batch=min_one_batch)
     except DiskFailed as failure:
-        wanted.partition.disk_failed(failure)
+        partition.disk_failed(failure)
         return Found(wanted, ErrorCode.KAFKA_STORAGE_ERROR)
     except KafkaError as error:
         found.error = error.code
