@@ -127,6 +127,8 @@ class ProduceShortcut:
     def _records(self, connection: Connection, at: int, end: int) -> memoryview | None:
         """The one batch that follows the prefix, if nothing but it does."""
         buffer = connection.buffer
+        if end - at < _SMALLEST_BATCH:
+            return None  # before a length is read that may lie behind the buffer's end
         if self._is_flexible:
             length = buffer[at]
             at += 1
