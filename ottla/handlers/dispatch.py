@@ -18,6 +18,7 @@ from ottla.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from ottla.protocol.headers import RequestHeader
 from ottla.protocol.registry import API_NAMES, API_VERSIONS_KEY, request_header_version
 from ottla.protocol.schema import Message
+from ottla.store.port import StoreUnavailable
 
 _logger = logging.getLogger(__name__)
 _HEAD = Struct(">hhi")
@@ -129,6 +130,9 @@ class Dispatch:
 
     def _refuse(self, found: Handler, request: Message, error: Exception) -> Message:
         """A refusal that the client must hear, or a bug of ours: it hears of that too."""
+        if isinstance(error, StoreUnavailable):
+            _logger.error("%s failed: %s", found.name, error)
+            error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error))
         if not isinstance(error, KafkaError):
             _logger.error("%s failed", found.name, exc_info=error)
             self._services.requests.failures += 1
