@@ -76,6 +76,11 @@ class Broker:
         self.config = config
         self.hooks = Hooks(ports.clock) if testing else None
         self.ports = replace(ports, clock=self.hooks.clock) if self.hooks else ports
+        self.registration: Registration | None = None
+
+    def _epoch(self) -> int:
+        """The broker's; -1 until it is registered."""
+        return self.registration.epoch if self.registration is not None else -1
 
     async def __aenter__(self) -> Broker:
         await self.start()
@@ -175,7 +180,6 @@ class Broker:
         self.registration = Registration(
             store, self.id, lambda: registration(self.addresses, self.config, clock.now_ms())
         )
-        self._epoch = lambda: self.registration.epoch
         await self.registration.register()
         self.services.controller = self.controller = Controller(
             controller_settings(self),
@@ -233,7 +237,7 @@ class Broker:
             ),
             leadership=self.leadership,
             metadata=self.metadata,
-            broker_epoch=lambda: self._epoch(),
+            broker_epoch=self._epoch,
             new_producer_id=self.producer_ids.next,
             learn_topics=self._learn_topics,
             auto_create=self._auto_create,
