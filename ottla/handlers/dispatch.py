@@ -19,6 +19,7 @@ from ottla.protocol.headers import RequestHeader
 from ottla.protocol.registry import API_NAMES, API_VERSIONS_KEY, request_header_version
 from ottla.protocol.schema import Message
 from ottla.storage.files import DiskFailed
+from ottla.store.port import StoreUnavailable
 
 _logger = logging.getLogger(__name__)
 _HEAD = Struct(">hhi")
@@ -145,6 +146,9 @@ class Dispatch:
         if isinstance(error, DiskFailed):
             self._services.replicas.disk_failed(error)
             error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        if isinstance(error, StoreUnavailable):
+            _logger.error("%s failed: %s", found.name, error)
+            error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error))
         if not isinstance(error, KafkaError):
             _logger.error("%s failed", found.name, exc_info=error)
             self._services.requests.failures += 1
