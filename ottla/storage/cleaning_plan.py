@@ -141,7 +141,7 @@ def plan_cleaning(
     active_producers: Iterable[ActiveProducer],
     map_bytes: int,
 ) -> CleaningPlan:
-    """`aborted` are those with data below the first uncleanable offset; more do no harm."""
+    """`aborted` may be all there are: those count whose end is in reach, and so known to last."""
     clean = _overlapping(log.segments, -1, cleanable.first_dirty_offset)
     enough = _MAP_BYTES_PER_LOG_BYTE * cleanable.cleanable_bytes
     config = log.config
@@ -149,7 +149,7 @@ def plan_cleaning(
         tuple(s for s in log.segments if s.base_offset < cleanable.first_uncleanable_offset),
         cleanable.first_dirty_offset,
         cleanable.first_uncleanable_offset,
-        tuple(aborted),
+        tuple(a for a in aborted if a.last_offset < cleanable.first_uncleanable_offset),
         tuple(active_producers),
         min(map_bytes, max(enough, _SMALLEST_MAP_BYTES)),
         clean[-1].modified_ms - config.delete_retention_ms if clean else 0,
