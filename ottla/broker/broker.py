@@ -255,6 +255,7 @@ class Broker:
         )
         tending = Tending(upkeep, self.timer, ports.clock, lambda: self.overrides.broker)
         tending.start()
+        stack.callback(upkeep.finish)  # before the logs are closed
         stack.callback(tending.stop)
 
     async def _learn_topics(self, names: list[str]) -> None:
