@@ -41,3 +41,6 @@ class InlineCleaner:
 
     def cancel(self) -> None:
         """Too late: all is done already, and the answers say so."""
+
+    def close(self) -> None:
+        self._answers.clear()

@@ -56,8 +56,10 @@ class CleanableRange(NamedTuple):
 
 
 def cleanable_range(log: LogFacts, *, now_ms: int) -> CleanableRange:
-    # A checkpoint can be behind a log start that was moved, or ahead of a log that was cut.
-    first_dirty = log.log_start_offset
+    # A checkpoint can be ahead of a log that was cut, or behind one whose beginning is gone. Where
+    # the log starts does not matter (in Kafka it does): a crash may set that back, and then nobody
+    # must find a record whose tombstone had its time because the two were taken for clean.
+    first_dirty = log.segments[0].base_offset
     if log.checkpoint is not None and first_dirty <= log.checkpoint <= log.log_end_offset:
         first_dirty = log.checkpoint
     active = log.segments[-1].base_offset

@@ -38,6 +38,9 @@ class Cleaner(Protocol):
 
     def cancel(self) -> None: ...
 
+    def close(self) -> None:
+        """Nothing is cleaned any more when this returns."""
+
 
 Offsets = MutableMapping[TopicPartition, int]
 
@@ -213,6 +216,13 @@ class Compactor:
 
     def _done(self) -> None:
         self._current = self.progress = None
+
+    def close(self) -> None:
+        """What is being cleaned is given up; the log's next opening removes what is left of it."""
+        self._cleaner.close()
+        self._dirtiest = None
+        self._given_up.clear()
+        self._done()
 
     def forget(self, partition: TopicPartition) -> None:
         """The log was deleted, moved or cut: what is being made of it will not be swapped in."""

@@ -6,17 +6,20 @@ import random
 
 import pytest
 
+from ottla.protocol.records.batch import build_batch
 from ottla.protocol.records.control import ControlType
+from ottla.protocol.records.record import Record
 from ottla.simulation.cleaner import InlineCleaner
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.compactor import Compactor
+from ottla.storage.cutting import advance_start
 from ottla.storage.flushing import flush
 from ottla.storage.log import Log
 from ottla.storage.recovery import Found, open_log
 from ottla.storage.settled import Settled
 from ottla.storage.transaction_trail import ActiveProducer
 from tests.unit.storage.compacted_log import WrittenLog, parse
-from tests.unit.storage.logs import FOLDER, NOW_MS, batch, new_log
+from tests.unit.storage.logs import FOLDER, NOW_MS, new_log
 from tests.unit.storage.test_compactor import COMPACTED, ORDERS, read_all
 
 
@@ -31,17 +34,16 @@ class Partition:
         self.checkpoint: dict[tuple[str, int], int] = {}
 
     def put(
-        self, key: bytes, value: bytes, *, producer: int = -1, transactional: bool = False
+        self, key: bytes, value: bytes | None, *, producer: int = -1, transactional: bool = False
     ) -> None:
-        data = batch(
-            value,
-            key=key,
+        data = build_batch(
+            [Record(0, NOW_MS, key, value)],
             producer_id=producer,
             producer_epoch=0 if producer >= 0 else -1,
             base_sequence=self.sequence if producer >= 0 else -1,
             is_transactional=transactional,
         )
-        self.log.append(data, leader_epoch=0, now_ms=NOW_MS)
+        self.log.append(memoryview(bytearray(data)), leader_epoch=0, now_ms=NOW_MS)
         self.log.commit()
         self.sequence += producer >= 0
 
@@ -59,9 +61,9 @@ class Partition:
     def roll(self) -> None:
         self.log.roll(now_ms=NOW_MS)
 
-    def compact(self) -> bool:
+    def compact(self, *, now_ms: int = NOW_MS) -> bool:
         self.log.advance_high_watermark(self.log.next_offset)
-        is_begun = self.compactor.start({ORDERS: self.log}, self.checkpoint, now_ms=NOW_MS)
+        is_begun = self.compactor.start({ORDERS: self.log}, self.checkpoint, now_ms=now_ms)
         return bool(is_begun and self.compactor.poll())
 
     def without_what_was_not_flushed(self) -> Log:
@@ -133,3 +135,20 @@ def test_who_has_not_gone_on_is_known_as_the_log_knows_it() -> None:
     known = [ActiveProducer(7, 0, 0), ActiveProducer(8, 0, 5), ActiveProducer(9, 0, 6)]
     assert settled.last_of(known) == [ActiveProducer(7, 0, 0), ActiveProducer(8, 0, 1)]
     assert settled.stable_offset == 2
+
+
+def test_what_was_deleted_does_not_come_back_with_an_older_log_start() -> None:
+    partition = Partition()
+    partition.put(b"a", b"deleted")
+    partition.put(b"a", None)
+    partition.put(b"b", b"1")
+    partition.roll()
+    partition.put(b"b", b"2")
+    flush(partition.log)
+    advance_start(partition.log, 2)
+    for late_ms in (0, COMPACTED.delete_retention_ms):
+        partition.checkpoint.clear()
+        assert partition.compact(now_ms=NOW_MS + late_ms)
+    log = open_log(partition.disk.kill(), FOLDER, COMPACTED, Found(False, 0), now_ms=NOW_MS)
+    assert log.log_start_offset == 0
+    assert [key for _, key, _ in read_all(log)] == [b"b", b"b"]
