@@ -24,10 +24,12 @@ from ottla.store.port import StoreError
 
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="An option; wins over file and environment."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A broker's option; repeat it. Wins over all else."
+    ),
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one line of JSON once it serves, and nothing else.")
+    bool, typer.Option("--json", help="Once it serves, print one line of JSON instead of text.")
 ]
 
 
@@ -44,7 +46,8 @@ def broker_command(
 ) -> None:
     """Run one broker until SIGTERM or Ctrl-C.
 
-    Options come from the file, then from `OTTLA_…` environment variables, then from `--set`.
+    Options come from the file, then from `OTTLA_…` environment variables (`OTTLA_LOG_DIRS` is
+    log.dirs), then from `--set`. What later ones say wins.
 
     Examples:
 

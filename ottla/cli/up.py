@@ -39,11 +39,14 @@ def up_command(
         bool, typer.Option("--ephemeral", help="Keep nothing: a folder that goes with the broker.")
     ] = False,
     testing: Annotated[
-        bool, typer.Option("--testing", help="Let tests delay, fail and drop requests (POST).")
+        bool, typer.Option("--testing", help="Let tests delay, fail and drop requests, by HTTP.")
     ] = False,
     until_stdin_closes: Annotated[
         bool,
-        typer.Option("--until-stdin-closes", help="Stop when whoever started it is gone."),
+        typer.Option(
+            "--until-stdin-closes",
+            help="Stop at the end of stdin, which comes when whoever started it is gone.",
+        ),
     ] = False,
     settings: Settings = None,
     as_json: AsJson = False,
@@ -51,8 +54,9 @@ def up_command(
 ) -> None:
     """Start one broker on this machine and run it until Ctrl-C.
 
-    Topics are created when clients first use them, with one partition; every option of a
-    server.properties file can be given with `--set`.
+    It listens on 127.0.0.1 only. Topics are created when clients first use them, with one
+    partition. Every option of a server.properties file can be given with `--set`, or as an
+    `OTTLA_…` environment variable: `OTTLA_NUM_PARTITIONS`.
 
     Examples:
 

@@ -66,3 +66,9 @@ def test_records_go_in_come_out_and_are_deleted(bootstrap: str) -> None:
     assert (found["earliest"], found["latest"]) == (1, 2)
     (directory,) = told(bootstrap, "log-dirs", "describe", "-t", "orders")
     assert directory["replicas"][0]["size_bytes"] > 0
+
+
+def test_a_group_is_refused_at_once_while_there_are_none(bootstrap: str) -> None:
+    run(bootstrap, "topics", "create", "shared", "-p", "1")
+    refusal = run(bootstrap, "consume", "shared", "-g", "team", code=1)
+    assert "does not serve ListGroups: it has no groups yet" in refusal
