@@ -113,6 +113,7 @@ class Broker:
         await self._control(store)
         self.tasks.spawn(watcher.run())
         await self._until_known()
+        await self.controller.settled()  # so that whoever connects finds its partitions led
         self._tend(stack)
         self.log_moves.resume()
         await self._show_itself(stack, loop)

@@ -17,6 +17,8 @@ from ottla.protocol.errors import KafkaError as Refusal
 from ottla.testing.broker import Broker, BrokerFailed
 
 _STARTS_ONE_AND_WAITS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
 import sys
 from ottla.testing.broker import Broker
 broker = Broker().start()
