@@ -23,6 +23,14 @@ _FOR_ONE_BROKER = {
     "group.initial.rebalance.delay.ms": "0",
 }
 
+UntilStdinCloses = Annotated[
+    bool,
+    typer.Option(
+        "--until-stdin-closes",
+        help="Stop at the end of stdin, which comes when whoever started it is gone.",
+    ),
+]
+
 up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
@@ -41,13 +49,7 @@ def up_command(
     testing: Annotated[
         bool, typer.Option("--testing", help="Let tests delay, fail and drop requests, by HTTP.")
     ] = False,
-    until_stdin_closes: Annotated[
-        bool,
-        typer.Option(
-            "--until-stdin-closes",
-            help="Stop at the end of stdin, which comes when whoever started it is gone.",
-        ),
-    ] = False,
+    until_stdin_closes: UntilStdinCloses = False,
     settings: Settings = None,
     as_json: AsJson = False,
     log_level: LogLevel = Level.WARN,

@@ -1,7 +1,8 @@
 """CRC-32C, by the processor's own instruction.
 
-The package around the C module asks for its own version when it is imported, which reads a hundred
-files and takes a fifth of a broker's start. So the C module alone is loaded, if it is found.
+The package around the C module looks up its own version when it is imported, which loads
+importlib.metadata and searches sys.path: about 40 of 300 ms of a broker's start, when it was
+measured on a busy machine. So the C module alone is loaded, if it is found.
 """
 
 from __future__ import annotations
