@@ -80,12 +80,16 @@ class Dispatch:
     def _run(self, found: Handler, request: Message, call: Call) -> None:
         if found.is_async:
             call.connection.owe(call, blocks=True)
-            self._spawn(self._await(found, request, call))
+            self._spawn(self._await(found, request, call, found.handle(request, call)))
             return
         try:
             response = found.handle(request, call)
         except Exception as error:
             response = self._refuse(found, request, error)
+        if isinstance(response, Coroutine):  # it could not answer at once, as it mostly can
+            call.connection.owe(call, blocks=True)
+            self._spawn(self._await(found, request, call, response))
+            return
         if response is not None:
             call.reply(response)
         if call.pieces is None:
@@ -93,9 +97,11 @@ class Dispatch:
         else:
             call.connection.answer(call.pieces)
 
-    async def _await(self, found: Handler, request: Message, call: Call) -> None:
+    async def _await(
+        self, found: Handler, request: Message, call: Call, answering: Coroutine[Any, Any, Any]
+    ) -> None:
         try:
-            response = await found.handle(request, call)
+            response = await answering
         except Exception as error:
             response = self._refuse(found, request, error)
         if response is None:
@@ -120,7 +126,7 @@ class Dispatch:
         found = handler(request.api_key)
         try:
             response = found.handle(request, call)
-            if found.is_async:
+            if isinstance(response, Coroutine):
                 response = await response
         except Exception as error:
             response = self._refuse(found, request, error)
