@@ -83,7 +83,7 @@ class Dispatch:
     def _run(self, found: Handler, request: Message, call: Call) -> None:
         if found.is_async:
             call.connection.owe(call, blocks=True)
-            self._spawn(self._await(found, request, call))
+            self._spawn(self._await(found, request, call, found.handle(request, call)))
             return
         now_ms = self._services.timer.now_ms
         begun_ms = now_ms()
@@ -91,6 +91,10 @@ class Dispatch:
             response = found.handle(request, call)
         except Exception as error:
             response = self._refuse(found, request, error)
+        if isinstance(response, Coroutine):  # it could not answer at once, as it mostly can
+            call.connection.owe(call, blocks=True)
+            self._spawn(self._await(found, request, call, response))
+            return
         if response is not None:
             call.reply(response)
         if call.pieces is None:
@@ -101,13 +105,15 @@ class Dispatch:
         if took_ms > SLOW_MS:
             _name_slow(call, f"took {took_ms} ms, and all others waited")
 
-    async def _await(self, found: Handler, request: Message, call: Call) -> None:
+    async def _await(
+        self, found: Handler, request: Message, call: Call, answering: Coroutine[Any, Any, Any]
+    ) -> None:
         # Named while it waits: if it waits for ever, that has to be seen too.
         slow = self._services.timer.call_after(
             SLOW_MS, lambda: _name_slow(call, f"takes longer than {SLOW_MS} ms")
         )
         try:
-            response = await found.handle(request, call)
+            response = await answering
         except Exception as error:
             response = self._refuse(found, request, error)
         finally:
@@ -134,7 +140,7 @@ class Dispatch:
         found = handler(request.api_key)
         try:
             response = found.handle(request, call)
-            if found.is_async:
+            if isinstance(response, Coroutine):
                 response = await response
         except Exception as error:
             response = self._refuse(found, request, error)
