@@ -22,9 +22,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PIP) install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
-run: $(INSTALLED) ## print the version and the APIs this release speaks
-	@$(BIN)/ottla --version
-	@$(BIN)/ottla protocol apis
+run: $(INSTALLED) ## start a broker at 127.0.0.1:9092, with its data in ottla-data; Ctrl-C stops it
+	@$(BIN)/ottla up
 
 check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a minute
 	$(BIN)/ruff format --check .

@@ -8,6 +8,8 @@ from typing import NamedTuple, Protocol
 
 from ottla.admin.cluster import Cluster, TopicPartition
 from ottla.admin.offsets import EARLIEST, LATEST, FoundOffset, find
+from ottla.network.client import UnsupportedVersion
+from ottla.protocol.apis.list_groups import ListGroupsRequest, ListGroupsResponse
 from ottla.protocol.errors import KafkaError
 
 _WAIT_S = 0.2
@@ -59,6 +61,14 @@ def batches(
         assigned = source.assigned() if stop_at_end else ()
         if assigned and all(partition in ended for partition in assigned):
             return
+
+
+async def check_groups(cluster: Cluster) -> None:
+    """Whether there are groups at all: else a member would look for its coordinator for ever."""
+    try:
+        await cluster.ask_any(ListGroupsRequest(), ListGroupsResponse)
+    except UnsupportedVersion as cause:
+        raise UnsupportedVersion(f"{cause.detail}: it has no groups yet") from cause
 
 
 async def starting_offsets(

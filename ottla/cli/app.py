@@ -25,10 +25,12 @@ def root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the version as JSON.")] = False,
 ) -> None:
-    """Ottla, a broker cluster that any Kafka client takes for Apache Kafka.
+    """A broker that speaks Kafka's protocol and keeps Kafka's files, and tools for both.
 
     Examples:
 
+    - `ottla up` starts a broker; then, in another terminal:
+    - `ottla topics create orders --partitions 3`
     - `ottla --version`
     - `ottla --version --json`
     """

@@ -12,8 +12,8 @@ from ottla.broker.advertising import CannotListen
 from ottla.broker.broker import Broker
 from ottla.broker.ending import Ending
 from ottla.broker.service import serve
+from ottla.cli.failure import fail
 from ottla.cli.logs import Level, LogLevel, set_up_logs
-from ottla.cli.output import fail
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import ConfigError
 from ottla.config.ottla_options import OTTLA_HTTP_HOST
@@ -24,10 +24,12 @@ from ottla.store.port import StoreError
 
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="An option; wins over file and environment."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A broker's option; repeat it. Wins over all else."
+    ),
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one line of JSON once it serves, and nothing else.")
+    bool, typer.Option("--json", help="Once it serves, print one line of JSON instead of text.")
 ]
 
 
@@ -44,7 +46,8 @@ def broker_command(
 ) -> None:
     """Run one broker until SIGTERM or Ctrl-C.
 
-    Options come from the file, then from `OTTLA_…` environment variables, then from `--set`.
+    Options come from the file, then from `OTTLA_…` environment variables (`OTTLA_LOG_DIRS` is
+    log.dirs), then from `--set`. What later ones say wins.
 
     Examples:
 

@@ -13,13 +13,13 @@ import typer
 from ottla.admin import confluent
 from ottla.admin.cluster import Cluster, TopicPartition
 from ottla.admin.confluent import ClientFailed, ConfluentSource, MissingExtra, Settings
-from ottla.admin.consuming import batches, offsets_before_end, starting_offsets
+from ottla.admin.consuming import batches, check_groups, offsets_before_end, starting_offsets
 from ottla.admin.offsets import EARLIEST, LATEST
 from ottla.admin.topics import check_partitions, partitions_of
 from ottla.cli.connecting import DEFAULT_BOOTSTRAP, AsJson, Bootstrap, complete_topic, on_cluster
+from ottla.cli.failure import fail
 from ottla.cli.interruption import Interruption
 from ottla.cli.moments import parse_moment
-from ottla.cli.output import fail
 from ottla.cli.record_format import BadFormat, Writer, by_template, to_json_line
 
 consume = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -45,7 +45,7 @@ Exit = Annotated[bool, typer.Option("--exit", "-e", help="Stop where the partiti
 Group = Annotated[
     str,
     typer.Option(
-        "--group", "-g", help="Share with this group, from where it is.", show_default=False
+        "--group", "-g", help="As a member of this group, from where it is.", show_default=False
     ),
 ]
 ReadUncommitted = Annotated[
@@ -96,7 +96,8 @@ def consume_command(
     `2026-01-31T12:00:00Z`. With `--json` each line is an object with `topic`, `partition`,
     `offset`, `timestamp`, `timestamp_type`, `key`, `value` and `headers`, a list of objects with
     `name` and `value`; bytes that are no text are an object with `base64`. Without `--group`
-    nothing is committed. Needs `pip install 'ottla[cli]'`.
+    nothing is committed; with it, the broker must have groups, and Ottla's own has none yet. Needs
+    `pip install 'ottla[cli]'`.
 
     Exit code: 0 ended as asked, or by Ctrl-C; 1 failed; 2 wrong call.
 
@@ -124,6 +125,7 @@ def consume_command(
 def _source(bootstrap: str, topic: str, start: Start | None, settings: Settings) -> ConfluentSource:
     confluent.load()  # before the cluster is asked: it is the first thing to put right
     if start is None:
+        on_cluster(bootstrap, check_groups)
         on_cluster(bootstrap, lambda cluster: partitions_of(cluster, [topic]))
         source = ConfluentSource(settings, _warn)
         source.subscribe(topic)

@@ -11,7 +11,8 @@ from urllib.request import ProxyHandler, build_opener
 
 import typer
 
-from ottla.cli.output import fail, print_table, visible
+from ottla.cli.failure import fail
+from ottla.cli.output import print_table, visible
 
 _TIMEOUT_SECONDS = 10
 
@@ -25,7 +26,8 @@ debug = typer.Typer(
 Url = Annotated[
     str,
     typer.Option(
-        help="The broker's HTTP port, as http://127.0.0.1:PORT (its option ottla.http.port).",
+        help="The broker's HTTP port, as it prints it when it starts: http://127.0.0.1:PORT "
+        "(its option ottla.http.port).",
         show_default=False,
     ),
 ]

@@ -28,7 +28,8 @@ class Level(Enum):
 
 
 LogLevel = Annotated[
-    Level, typer.Option("--log-level", case_sensitive=False, help="What to tell on stderr.")
+    Level,
+    typer.Option("--log-level", case_sensitive=False, help="Tell this and worse on stderr."),
 ]
 
 

@@ -32,6 +32,9 @@ def apis(
 ) -> None:
     """List the APIs: key, versions, the first flexible version, and what each is for.
 
+    The versions are those that Ottla can read and write, as `ottla protocol decode` does; which of
+    them its broker serves is in `ottla protocol compatibility`.
+
     The objects of `--json` have the keys `key`, `name`, `oldest`, `newest`, `flexible_from` (null
     if no version is flexible), `request_header_versions` and `response_header_versions` (one for
     each version, oldest first) and `meaning`.

@@ -14,7 +14,22 @@ from ottla.cli.broker import AsJson, Settings, run
 from ottla.cli.logs import Level, LogLevel
 
 _DATA = "ottla-data"
+_FOR_ONE_BROKER = {
+    "broker.id": "0",
+    # There is nowhere to put a second replica.
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
 
+UntilStdinCloses = Annotated[
+    bool,
+    typer.Option(
+        "--until-stdin-closes",
+        help="Stop at the end of stdin, which comes when whoever started it is gone.",
+    ),
+]
 
 up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -32,20 +47,18 @@ def up_command(
         bool, typer.Option("--ephemeral", help="Keep nothing: a folder that goes with the broker.")
     ] = False,
     testing: Annotated[
-        bool, typer.Option("--testing", help="Let tests delay, fail and drop requests (POST).")
+        bool, typer.Option("--testing", help="Let tests delay, fail and drop requests, by HTTP.")
     ] = False,
-    until_stdin_closes: Annotated[
-        bool,
-        typer.Option("--until-stdin-closes", help="Stop when whoever started it is gone."),
-    ] = False,
+    until_stdin_closes: UntilStdinCloses = False,
     settings: Settings = None,
     as_json: AsJson = False,
     log_level: LogLevel = Level.WARN,
 ) -> None:
     """Start one broker on this machine and run it until Ctrl-C.
 
-    Topics are created when clients first use them, with one partition; every option of a
-    server.properties file can be given with `--set`.
+    It listens on 127.0.0.1 only. Topics are created when clients first use them, with one
+    partition. Every option of a server.properties file can be given with `--set`, or as an
+    `OTTLA_…` environment variable: `OTTLA_NUM_PARTITIONS`.
 
     Examples:
 
@@ -56,19 +69,10 @@ def up_command(
     ending = Ending()
     ending.take_signals()  # before there is a folder that has to go
     folder = tempfile.mkdtemp(prefix="ottla-") if ephemeral else str(Path(data).absolute())
-    properties = {
-        "broker.id": "0",
-        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
-        "log.dirs": folder,
-        # With one broker there is nowhere to put a second replica.
-        "offsets.topic.replication.factor": "1",
-        "transaction.state.log.replication.factor": "1",
-        "transaction.state.log.min.isr": "1",
-        "group.initial.rebalance.delay.ms": "0",
-    }
+    places = {"listeners": f"PLAINTEXT://127.0.0.1:{port}", "log.dirs": folder}
     try:
         run(
-            properties,
+            _FOR_ONE_BROKER | places,
             settings or [],
             ending,
             as_json=as_json,

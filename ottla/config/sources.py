@@ -16,6 +16,7 @@ from ottla.config.option import ConfigError
 
 _PREFIX = "OTTLA_"
 _LISTENER = "OTTLA_LISTENER_NAME_"
+_OF_THE_TOOLS = ("OTTLA_BOOTSTRAP",)
 _MECHANISMS = ("gssapi", "plain", "scram-sha-256", "scram-sha-512", "oauthbearer")
 _NOT_IN_A_VARIABLE = re.compile(r"[^A-Z0-9]")
 
@@ -34,7 +35,7 @@ def gather(
     """The later source wins, option by option."""
     properties, warnings = dict(file), []
     for variable, value in environment.items():
-        if not variable.startswith(_PREFIX):
+        if not variable.startswith(_PREFIX) or variable in _OF_THE_TOOLS:
             continue
         if name := _BY_VARIABLE.get(variable) or _of_a_listener(variable):
             properties[name] = value

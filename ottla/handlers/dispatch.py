@@ -18,9 +18,12 @@ from ottla.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from ottla.protocol.headers import RequestHeader
 from ottla.protocol.registry import API_NAMES, API_VERSIONS_KEY, request_header_version
 from ottla.protocol.schema import Message
+from ottla.storage.files import DiskFailed
+from ottla.store.port import StoreUnavailable
 
 _logger = logging.getLogger(__name__)
 _HEAD = Struct(">hhi")
+SLOW_MS = 1000
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
@@ -80,24 +83,41 @@ class Dispatch:
     def _run(self, found: Handler, request: Message, call: Call) -> None:
         if found.is_async:
             call.connection.owe(call, blocks=True)
-            self._spawn(self._await(found, request, call))
+            self._spawn(self._await(found, request, call, found.handle(request, call)))
             return
+        now_ms = self._services.timer.now_ms
+        begun_ms = now_ms()
         try:
             response = found.handle(request, call)
         except Exception as error:
             response = self._refuse(found, request, error)
+        if isinstance(response, Coroutine):  # it could not answer at once, as it mostly can
+            call.connection.owe(call, blocks=True)
+            self._spawn(self._await(found, request, call, response))
+            return
         if response is not None:
             call.reply(response)
         if call.pieces is None:
             call.connection.owe(call, blocks=True)
         else:
             call.connection.answer(call.pieces)
+        took_ms = now_ms() - begun_ms
+        if took_ms > SLOW_MS:
+            _name_slow(call, f"took {took_ms} ms, and all others waited")
 
-    async def _await(self, found: Handler, request: Message, call: Call) -> None:
+    async def _await(
+        self, found: Handler, request: Message, call: Call, answering: Coroutine[Any, Any, Any]
+    ) -> None:
+        # Named while it waits: if it waits for ever, that has to be seen too.
+        slow = self._services.timer.call_after(
+            SLOW_MS, lambda: _name_slow(call, f"takes longer than {SLOW_MS} ms")
+        )
         try:
-            response = await found.handle(request, call)
+            response = await answering
         except Exception as error:
             response = self._refuse(found, request, error)
+        finally:
+            slow.cancel()
         if response is None:
             return
         try:
@@ -120,7 +140,7 @@ class Dispatch:
         found = handler(request.api_key)
         try:
             response = found.handle(request, call)
-            if found.is_async:
+            if isinstance(response, Coroutine):
                 response = await response
         except Exception as error:
             response = self._refuse(found, request, error)
@@ -129,9 +149,20 @@ class Dispatch:
 
     def _refuse(self, found: Handler, request: Message, error: Exception) -> Message:
         """A refusal that the client must hear, or a bug of ours: it hears of that too."""
+        if isinstance(error, DiskFailed):
+            self._services.replicas.disk_failed(error)
+            error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        if isinstance(error, StoreUnavailable):
+            _logger.error("%s failed: %s", found.name, error)
+            error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error))
         if not isinstance(error, KafkaError):
             _logger.error("%s failed", found.name, exc_info=error)
             self._services.requests.failures += 1
             error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         response: Message = found.refuse(request, error)
         return response
+
+
+def _name_slow(call: Call, how: str) -> None:
+    name, client = API_NAMES[call.api_key], call.client_id
+    _logger.warning("%s v%d of %r at %s %s", name, call.version, client, call.connection.peer, how)

@@ -6,6 +6,7 @@ from functools import partial
 
 from ottla.handlers.call import Call
 from ottla.handlers.old_fetch import for_old_readers
+from ottla.network.connection import Connection
 from ottla.network.pieces import FilePiece
 from ottla.protocol.apis.fetch import (
     AbortedTransaction,
@@ -20,43 +21,56 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.primitives import ZERO_UUID
 from ottla.replication.delayed_fetch import DelayedFetch, is_enough
 from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key, Told
-from ottla.replication.reading import Found, Isolation, Reader, Wanted, read
+from ottla.replication.reading import Found, Reader, Wanted, isolation_of, read
 from ottla.storage.files import DiskFailed
 from ottla.storage.log import Slice
+from ottla.timing.purgatory import Purgatory
 
 _TOPIC_IDS_FROM = 13
-_MOVED = (
-    ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH
-)  # fmt: skip
+_MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 def handle_fetch(request: FetchRequest, call: Call) -> None:
-    fetch = _begin(request, call)
     reader = _reader(request, call)
+    fetch = _begin(request, call)
     wanted = [_want(asked, call) for asked in fetch.asked]
+    if any(each.partition is None for each in wanted):
+        # They come last in the answer, as in Kafka.
+        wanted, fetch.asked = _unheard_of_last(wanted, fetch.asked)
     found = read(wanted, reader)
     if request.max_wait_ms <= 0 or not wanted or is_enough(found, reader):
         _reply(call, fetch, found)
         return
     operation = DelayedFetch(wanted, reader, partial(_reply, call, fetch))
-    watch = [each.partition for each in wanted if each.partition is not None]
-    call.services.replicas.fetches.park(operation, watch=watch, timeout_ms=request.max_wait_ms)
+    fetches, connection = call.services.replicas.fetches, call.connection
+    partitions = [each.partition for each in wanted if each.partition is not None]
+    # Kafka lets it wait on when the reader has gone: whoever asks for weeks would stay for weeks.
+    if not connection.on_closed:
+        connection.on_closed.append(partial(_forget, fetches, connection))
+    watch = [*partitions, connection]
+    fetches.park(operation, watch=watch, timeout_ms=request.max_wait_ms)
+
+
+def _forget(fetches: Purgatory, connection: Connection) -> None:
+    fetches.cancel(connection)
 
 
 def _begin(request: FetchRequest, call: Call) -> Fetch:
     by_id = call.version >= _TOPIC_IDS_FROM
-    asked = [
-        Asked(
-            Key(topic.topic_id if by_id else topic.topic, partition.partition),
+    # Of a partition that is named twice only the last counts, as in Kafka.
+    named = {
+        (key := Key(topic.topic_id if by_id else topic.topic, partition.partition)): Asked(
+            key,
             partition.fetch_offset,
             partition.partition_max_bytes,
-            partition.current_leader_epoch,
+            max(partition.current_leader_epoch, -1),
             partition.last_fetched_epoch,
             partition.log_start_offset,
         )
         for topic in request.topics
         for partition in topic.partitions
-    ]
+    }
+    asked = list(named.values())
     if request.session_id == NO_SESSION and request.session_epoch == -1:
         return Fetch(asked)
     forgotten = [
@@ -85,7 +99,7 @@ def _reader(request: FetchRequest, call: Call) -> Reader:
     most = call.services.settings.fetch_max_bytes()
     return Reader(
         replica_id=_replica_id(request),
-        isolation=Isolation(request.isolation_level & 1),
+        isolation=isolation_of(request.isolation_level),
         max_bytes=min(request.max_bytes, most) if call.version >= 3 else 0x7FFF_FFFF,
         min_bytes=min(request.min_bytes, most),
         first_batch_whole=call.version >= 3,
@@ -98,7 +112,8 @@ def _want(asked: Asked, call: Call) -> Wanted:
     topic_id = ZERO_UUID
     try:
         if isinstance(topic, bytes):
-            topic_id, topic = topic, services.metadata.topic_named(topic)
+            topic_id = topic
+            topic = services.metadata.topic_named(topic_id)
         partition = services.replicas.get(topic, index)
         if topic_id not in (ZERO_UUID, partition.topic_id):
             raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID, f"{partition}")
@@ -106,6 +121,11 @@ def _want(asked: Asked, call: Call) -> Wanted:
         name = "" if isinstance(topic, bytes) else topic
         return Wanted(name, topic_id, index, None, error.code, *asked[1:5])
     return Wanted(topic, topic_id, index, partition, ErrorCode.NONE, *asked[1:5])
+
+
+def _unheard_of_last(wanted: list[Wanted], asked: list[Asked]) -> tuple[list[Wanted], list[Asked]]:
+    pairs = sorted(zip(wanted, asked, strict=True), key=lambda pair: pair[0].is_unheard_of)
+    return [each for each, _ in pairs], [each for _, each in pairs]
 
 
 def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
@@ -122,9 +142,10 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
             has_records=each.slice is not None,
             has_more=each.diverging is not None,
         )
-        is_news = session.is_news(asked.key, told) if session is not None else True
-        if not is_news and fetch.is_incremental:
-            continue
+        if session is not None:
+            is_news = session.is_news(asked.key, told, is_incremental=fetch.is_incremental)
+            if not is_news and fetch.is_incremental:
+                continue
         if asked.key.topic != last:
             last = asked.key.topic
             topics.append(
@@ -193,6 +214,9 @@ def _partition_data(call: Call, found: Found) -> PartitionData:
             data.records = piece
         else:
             data.error_code, data.records = converted
+            if data.error_code:
+                data.high_watermark = data.last_stable_offset = data.log_start_offset = -1
+                data.aborted_transactions = []
     return data
 
 

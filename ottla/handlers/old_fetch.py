@@ -26,7 +26,10 @@ def for_old_readers(call: Call, found: Found) -> tuple[ErrorCode, bytes] | None:
         return None
     to_magic = 1 if version >= _MAGIC_1_FROM else 0
     data = slice_.read()
-    if all(batch.magic <= to_magic for batch in read_batches(data, check_crc=False)):
+    magics = [batch.magic for batch in read_batches(data, check_crc=False)]
+    if not magics and partition.local_log().config.message_magic > to_magic:
+        return ErrorCode.NONE, b""  # of a batch that does not fit nothing is converted
+    if all(magic <= to_magic for magic in magics):
         return None
     if not call.services.settings.down_converts(partition.topic):
         return ErrorCode.UNSUPPORTED_VERSION, b""

@@ -66,7 +66,7 @@ class Session:
             self.partitions.pop(key, None)
             self.told.pop(key, None)
 
-    def is_news(self, key: Key, told: Told) -> bool:
+    def is_news(self, key: Key, told: Told, *, is_incremental: bool = True) -> bool:
         """Whether the reader must hear it; remembers that it did."""
         before = self.told.get(key)
         now = (told.high_watermark, told.log_start_offset)
@@ -74,7 +74,7 @@ class Session:
             self.told.pop(key, None)  # so that it hears when things are well again
             return True
         self.told[key] = now
-        if told.has_records:
+        if told.has_records and is_incremental:
             # Whoever had its turn goes to the end, so that no partition starves.
             self.partitions[key] = self.partitions.pop(key)
         return told.has_records or told.has_more or before != now
@@ -119,7 +119,7 @@ class FetchSessions:
         """KafkaError if the session is not known, or not where the reader believes it to be."""
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(session_id, None)
-            if epoch == FINAL_EPOCH or not asked:
+            if epoch == FINAL_EPOCH:
                 return Fetch(asked)
             return Fetch(asked, self._create(asked, uses_topic_ids, is_follower, now_ms))
         session = self._sessions.get(session_id)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
+from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.reading import Reader, end_of_view
 from ottla.storage.log import Log
 from ottla.storage.segment import Segment
+from ottla.storage.timestamp_search import largest_timestamp
 
 LATEST = -1
 EARLIEST = -2
@@ -21,10 +24,29 @@ class FoundOffset(NamedTuple):
     leader_epoch: int
 
 
-def find_offset(
+class OffsetSearch:
+    """Call `step` until it is True; then `found` is the answer.
+
+    None if there is no such record, or none that the reader may see. A step is short, but where
+    headers lie about their times there may be one for every batch.
+    """
+
+    def __init__(self, log: Log, timestamp: int, *, reader: Reader, leader_epoch: int) -> None:
+        self.found: FoundOffset | None = None
+        self._steps = _find(log, timestamp, reader=reader, leader_epoch=leader_epoch)
+
+    def step(self) -> bool:
+        try:
+            next(self._steps)
+        except StopIteration as done:
+            self.found = done.value
+            return True
+        return False
+
+
+def _find(
     log: Log, timestamp: int, *, reader: Reader, leader_epoch: int
-) -> FoundOffset | None:
-    """None if there is no such record, or none that the reader may see."""
+) -> Generator[None, None, FoundOffset | None]:
     if timestamp == LATEST:
         return FoundOffset(-1, end_of_view(log, reader), leader_epoch)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
@@ -35,11 +57,16 @@ def find_offset(
         )
     if timestamp == LATEST_TIERED:
         return FoundOffset(-1, -1, -1)  # nothing is tiered here
+    if log.config.message_magic == 0:
+        raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "magic 0 has no timestamps")
     if timestamp == MAX_TIMESTAMP:
-        timestamp = max(segment.largest_timestamp() for segment in log.segments)
+        timestamp = yield from largest_timestamp(log)
         if timestamp < 0:
             return None
-    found = log.find_timestamp(timestamp)
+    search = log.search_timestamp(timestamp)
+    while not search.step():
+        yield
+    found = search.found
     if found is None or found[1] >= end_of_view(log, reader):
         return None
     epoch = log.epochs.epoch_for_offset(found[1])
@@ -62,5 +89,5 @@ def segment_offsets(log: Log, timestamp: int, *, count: int, reader: Reader) -> 
 
 
 def _modified_ms(log: Log, segment: Segment) -> int:
-    status = log.disk.status(segment.log.path)
+    status = log.disk.status(segment.path(".log"))
     return status.modified_ms if status is not None else -1

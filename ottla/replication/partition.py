@@ -100,10 +100,15 @@ class Partition:
 
     def leading_log(self, *, leader_epoch: int = -1) -> Log:
         """The log, if this broker leads; `leader_epoch` is the one that the client believes in."""
+        log = self.local_log()  # without one it leads nothing, but that is not the reason
         self.check_epoch(leader_epoch)
         if not self.is_leader:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{self} is led by {self.leader}")
-        return self.local_log()
+        return log
+
+    def disk_failed(self, error: DiskFailed) -> None:
+        """Whoever found out tells; all partitions on that disk are offline then."""
+        self._watch.disk_failed(error)
 
     @property
     def is_under_min_insync(self) -> bool:

@@ -9,11 +9,13 @@ from typing import NamedTuple
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.storage.epochs import EpochEnd
+from ottla.storage.files import DiskFailed
 from ottla.storage.log import Log, Slice
 from ottla.storage.transactions import AbortedTransaction
 
 CONSUMER = -1
 DEBUGGER = -2
+_UNHEARD_OF = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 class Isolation(IntEnum):
@@ -21,6 +23,13 @@ class Isolation(IntEnum):
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
+
+
+def isolation_of(level: int) -> Isolation:
+    if level not in (Isolation.READ_UNCOMMITTED, Isolation.READ_COMMITTED):
+        detail = f"isolation level {level}; 0 (read uncommitted) and 1 (read committed) exist"
+        raise KafkaError(ErrorCode.INVALID_REQUEST, detail)
+    return Isolation(level)
 
 
 class Reader(NamedTuple):
@@ -50,6 +59,11 @@ class Wanted(NamedTuple):
     max_bytes: int
     leader_epoch: int
     last_fetched_epoch: int
+
+    @property
+    def is_unheard_of(self) -> bool:
+        """Not even the cluster's metadata knows of it."""
+        return self.error in _UNHEARD_OF
 
 
 class Found:
@@ -89,10 +103,17 @@ def read(wanted: Sequence[Wanted], reader: Reader) -> list[Found]:
 
 
 def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: bool) -> Found:
-    if wanted.partition is None:
-        return Found(wanted, wanted.error)
+    partition = wanted.partition
+    if partition is None:
+        found = Found(wanted, wanted.error)
+        found.aborted = [] if wanted.is_unheard_of else None
+        return found
     try:
-        log = wanted.partition.leading_log(leader_epoch=wanted.leader_epoch)
+        log = partition.leading_log(leader_epoch=wanted.leader_epoch)
+        if reader.is_follower:
+            _check_follower(partition, reader.replica_id)
+        if max_bytes < 0 or wanted.max_bytes < 0:
+            raise KafkaError(ErrorCode.INVALID_FETCH_SIZE, f"{partition}: a negative limit")
     except KafkaError as error:
         return Found(wanted, error.code)
     found = Found(wanted)
@@ -105,9 +126,12 @@ def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: b
             )
         if found.diverging is None:
             _read(log, found, reader, max_bytes=max_bytes, min_one_batch=min_one_batch)
+    except DiskFailed as failure:
+        partition.disk_failed(failure)
+        return Found(wanted, ErrorCode.KAFKA_STORAGE_ERROR)
     except KafkaError as error:
         found.error = error.code
-        found.slice = None
+        found.slice = found.aborted = None
         found.high_watermark = found.last_stable_offset = found.log_start_offset = -1
         return found
     found.high_watermark = log.high_watermark
@@ -116,12 +140,21 @@ def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: b
     return found
 
 
+def _check_follower(partition: Partition, replica_id: int) -> None:
+    if replica_id == partition.broker_id or replica_id not in partition.replicas:
+        detail = f"broker {replica_id} does not follow {partition}"
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, detail)
+
+
 def _read(log: Log, found: Found, reader: Reader, *, max_bytes: int, min_one_batch: bool) -> None:
     wanted = found.wanted
+    is_committed_only = reader.isolation is Isolation.READ_COMMITTED and not reader.is_follower
+    if is_committed_only:
+        found.aborted = []
     limit = min(wanted.max_bytes, max_bytes)
     result = log.read(
         wanted.fetch_offset,
-        max_bytes=max(limit, 0),
+        max_bytes=limit,
         up_to=end_of_view(log, reader),
         min_one_batch=min_one_batch,
     )
@@ -132,7 +165,7 @@ def _read(log: Log, found: Found, reader: Reader, *, max_bytes: int, min_one_bat
         if size > result.length:
             return  # a later partition's first batch comes whole or not at all
     found.slice = result
-    if reader.isolation is Isolation.READ_COMMITTED and not reader.is_follower:
+    if is_committed_only:
         found.aborted = log.aborted_transactions(result, wanted.fetch_offset)
 
 

@@ -68,7 +68,7 @@ class SimulatedMachine:
             "ottla.http.port": "-1",
             **(properties or {}),
         }
-        self._tree = tree
+        self.tree = tree
         self._chance = chance
         self._loop = network.loop
         self._host = network.host(self.name)
@@ -122,7 +122,7 @@ class SimulatedMachine:
 
     @asynccontextmanager
     async def _open_store(self, _path: str) -> AsyncIterator[MetadataStore]:
-        store = self._store = MemoryStore(self._tree)
+        store = self._store = MemoryStore(self.tree)
         try:
             yield store
         finally:

@@ -44,6 +44,15 @@ class DirectoryRefused(Exception):
     """The directory cannot be used by this broker. Says why, and what an operator can do."""
 
 
+def make_log_directory(disk: Disk, path: str) -> None:
+    """And what is missing above it. Their names last: what is synced in them would go with them."""
+    if disk.status(path) is None:
+        parent = path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
+        make_log_directory(disk, parent)
+        disk.make_folder(path)
+        disk.sync_folder(parent)
+
+
 class LogDirectory:
     """The partitions that one disk holds. `open` takes its lock, `close` gives it back."""
 
@@ -72,7 +81,7 @@ class LogDirectory:
         cluster_id: str | None,
         now_ms: int,
     ) -> LogDirectory:
-        disk.make_folder(path)
+        make_log_directory(disk, path)
         try:
             lock = disk.lock(f"{path}/.lock")
         except BlockingIOError as error:

@@ -329,8 +329,9 @@ class Log:
                 self.commit()
 
     def start_epoch(self, leader_epoch: int) -> None:
-        """What is appended from now on is this leader's."""
-        self._assign_epoch(leader_epoch, self.next_offset)
+        """What is appended from now on is this leader's. The formats before 0.11 keep no epochs."""
+        if self.config.message_magic == 2:
+            self._assign_epoch(leader_epoch, self.next_offset)
 
     def _assign_epoch(self, epoch: int, start_offset: int) -> None:
         before = self.epochs.entries

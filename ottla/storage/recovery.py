@@ -206,6 +206,8 @@ def rebuild_producers(log: Log, checked: Sequence[Segment] = ()) -> None:
     start = _load_newest_snapshot(
         log, at_most=checked[0].base_offset if checked else log.next_offset
     )
+    if start >= log.next_offset:
+        return  # after a clean stop the snapshot says it all
     for segment in log.segments:
         if segment is not log.active and _next_base(log, segment) <= start:
             continue

@@ -337,8 +337,13 @@ class Segment:
             self._note_first(place.max_timestamp)
             break
 
+    @property
+    def knows_timestamps(self) -> bool:
+        """Whether `largest_timestamp` needs no look into the files."""
+        return self.first_timestamp is not None or not self.size_bytes
+
     def largest_timestamp(self) -> int:
-        if self.first_timestamp is None and self.size_bytes:
+        if not self.knows_timestamps:
             self.load_timestamps()
         return self.max_timestamp
 

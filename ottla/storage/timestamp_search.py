@@ -6,7 +6,7 @@ no index helps then, and all of it must be read. So no step does more than a lit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Protocol
 
 from ottla.storage.scan import read_batch, walk
@@ -39,15 +39,16 @@ class TimestampSearch:
         self._steps = self._run()
 
     def step(self) -> bool:
-        """Look into one batch, or pass a hundred."""
+        """Look into one batch or one segment's times, or pass a hundred."""
         return next(self._steps, True)
 
     def _run(self) -> Iterator[bool]:
-        log, offset = self._log, 0
+        log, offset, passed = self._log, 0, 0
         while self.found is None:
             offset = max(offset, log.log_start_offset)
             number, segments = log.segment_number(offset), log.segments
             segment, cuts = segments[number], log.cuts
+            was_known = segment.knows_timestamps
             if segment.largest_timestamp() >= self._timestamp:
                 for reached in self._look(segment, offset):
                     offset = reached
@@ -60,7 +61,11 @@ class TimestampSearch:
                 else:
                     offset = self._behind(segment)
             else:
-                offset = self._behind(segment)
+                offset, passed = self._behind(segment), passed + 1
+                if not was_known or passed % _HEADERS_A_STEP == 0:
+                    yield False
+                    if log.cuts != cuts:
+                        offset = 0
             if offset >= log.next_offset:
                 return
 
@@ -87,6 +92,22 @@ class TimestampSearch:
                 yield place.last_offset + 1
             elif count % _HEADERS_A_STEP == 0:
                 yield place.last_offset + 1
+
+
+def largest_timestamp(log: _Searched) -> Generator[None, None, int]:
+    """The latest time of all segments, -1 if there is none: a step for each that must be read."""
+    largest, offset, cuts = -1, 0, log.cuts
+    while True:
+        number = log.segment_number(offset)
+        was_known = log.segments[number].knows_timestamps
+        largest = max(largest, log.segments[number].largest_timestamp())
+        if number + 1 == len(log.segments):
+            return largest
+        offset = log.segments[number + 1].base_offset
+        if not was_known or number % _HEADERS_A_STEP == 0:
+            yield
+            if log.cuts != cuts:
+                largest, offset, cuts = -1, 0, log.cuts
 
 
 def _holds(segments: Sequence[Segment], segment: Segment) -> bool:

@@ -36,12 +36,12 @@ def compare(case: Case, expected: Sequence[tuple[str, Any]], actual: Sequence[An
         for number, (step, (_, kafka), other) in enumerate(
             zip(case.steps, expected, actual, strict=True), 1
         )
-        for difference in _unintended(step, kafka, other)
+        for difference in _unintended(case, step, kafka, other)
     ]
 
 
-def _unintended(step: Step, kafka: Any, other: Any) -> Iterator[Difference]:
-    return (each for each in differences(kafka, other) if not is_intended(step, each))
+def _unintended(case: Case, step: Step, kafka: Any, other: Any) -> Iterator[Difference]:
+    return (each for each in differences(kafka, other) if not is_intended(case, step, each))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

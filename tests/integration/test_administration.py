@@ -140,3 +140,9 @@ def test_a_replica_stays_where_only_one_directory_is(bootstrap: str) -> None:
     move = ("log-dirs", "move", "moved:0", "--broker", str(directory["broker"]), "--to")
     assert told(bootstrap, *move, directory["path"])["path"] == directory["path"]
     assert "/nowhere" in run(bootstrap, *move, "/nowhere", code=1)
+
+
+def test_a_group_is_refused_at_once_while_there_are_none(bootstrap: str) -> None:
+    run(bootstrap, "topics", "create", "shared", "-p", "1")
+    refusal = run(bootstrap, "consume", "shared", "-g", "team", code=1)
+    assert "does not serve ListGroups: it has no groups yet" in refusal

@@ -141,6 +141,9 @@ def up_convert(
     if to_magic < 2:
         if codec is Codec.ZSTD:
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs magic 2")
+        if any(record.headers for record in records):
+            detail = "record headers need the message format 0.11 or later"
+            raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, detail)
         return build_message_set(
             records, magic=to_magic, codec=codec, level=level, log_append_time=log_append_time
         )

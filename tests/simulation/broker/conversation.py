@@ -24,6 +24,12 @@ from ottla.protocol.apis.leader_and_isr import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicState,
 )
+from ottla.protocol.apis.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
 from ottla.protocol.apis.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -40,6 +46,7 @@ from ottla.simulation.broker import START_MS
 HOUR_MS = 3_600_000
 FETCH_VERSION = 12  # the last one that names topics
 CONTROL_VERSION = 2
+EARLIEST = -2
 FOLLOWER = 1
 
 
@@ -159,8 +166,11 @@ async def read_all(client: BrokerClient, topic: str, *, partition: int = 0) -> l
 
 
 async def _start(client: BrokerClient, topic: str, partition: int) -> int:
-    data = await fetch(client, topic, offset=1 << 40, partition=partition, max_wait_ms=0)
-    return data.log_start_offset
+    asked = ListOffsetsPartition(partition_index=partition, timestamp=EARLIEST)
+    topics = [ListOffsetsTopic(name=topic, partitions=[asked])]
+    answer = await client.request(ListOffsetsRequest(replica_id=-1, topics=topics))
+    assert isinstance(answer, ListOffsetsResponse)
+    return answer.topics[0].partitions[0].offset
 
 
 def records_of(data: PartitionData) -> bytes:

@@ -24,6 +24,11 @@ def test_the_environment_outweighs_the_file_and_the_command_line_both() -> None:
     assert gathered.warnings == ()
 
 
+def test_the_variable_of_the_tools_is_not_taken_for_an_option() -> None:
+    gathered = gather({}, environment={"OTTLA_BOOTSTRAP": "127.0.0.1:9092"}, settings=[])
+    assert (gathered.properties, gathered.warnings) == ({}, ())
+
+
 def test_every_option_has_a_variable_of_its_own() -> None:
     variables = [variable_of(name) for name in BROKER_OPTIONS]
     assert len(set(variables)) == len(variables)

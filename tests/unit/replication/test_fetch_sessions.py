@@ -78,8 +78,10 @@ def test_a_full_fetch_may_want_a_session(reader: Reader) -> None:
     assert (len(reader.sessions), reader.sessions.partition_count) == (1, 2)
 
 
-def test_a_full_fetch_of_nothing_gets_no_session(reader: Reader) -> None:
-    assert reader.fetch([]).session is None
+def test_a_full_fetch_of_nothing_gets_a_session_to_add_to(reader: Reader) -> None:
+    session = reader.fetch([]).session
+    assert session is not None
+    assert indexes(reader.fetch(asked(3), session_id=session.id, epoch=1)) == [3]
 
 
 def test_the_last_fetch_of_a_session_is_whole_and_closes_it(reader: Reader) -> None:
@@ -191,6 +193,12 @@ def test_whoever_had_records_goes_to_the_end(reader: Reader) -> None:
     assert indexes(reader.fetch([], session_id=session.id, epoch=1)) == [0, 2, 1]
     session.is_news(Key("orders", 0), told(records=True))
     assert indexes(reader.fetch([], session_id=session.id, epoch=2)) == [2, 1, 0]
+
+
+def test_a_full_fetch_leaves_the_order_as_it_was_asked_for(reader: Reader) -> None:
+    session = reader.new(0, 1)
+    session.is_news(KEY, told(records=True), is_incremental=False)
+    assert indexes(reader.fetch([], session_id=session.id, epoch=1)) == [0, 1]
 
 
 class TestFullCache:

@@ -74,6 +74,19 @@ def test_a_pinned_descriptor_is_never_closed(tmp_path: Path) -> None:
     assert disk.open_descriptor_count() <= 2
 
 
+def test_more_may_be_pinned_than_open_and_later_ones_make_up_for_it(tmp_path: Path) -> None:
+    disk = RealDisk(max_open_files=10)
+    files = [create(disk, f"{tmp_path}/{number}", b"x") for number in range(200)]
+    for file in files:
+        file.pin()
+    assert disk.open_descriptor_count() == len(files)
+    for file in files:
+        file.unpin()
+    for number in range(10):
+        create(disk, f"{tmp_path}/later-{number}")
+    assert disk.open_descriptor_count() <= 10
+
+
 def test_threads_that_open_read_and_sync_do_not_disturb_appends(tmp_path: Path) -> None:
     disk = RealDisk(max_open_files=3)
     files = [create(disk, f"{tmp_path}/{number}", bytes([number]) * 8) for number in range(12)]

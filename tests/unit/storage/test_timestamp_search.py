@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -11,7 +11,10 @@ from ottla.protocol.records.batch import patch_timestamp
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.config import LogConfig
 from ottla.storage.cutting import advance_start, drop_oldest, truncate
+from ottla.storage.flushing import close
 from ottla.storage.log import Log
+from ottla.storage.recovery import Found, open_log
+from ottla.storage.timestamp_search import largest_timestamp
 from tests.unit.storage.logs import NOW_MS, append, batch, new_log
 from tests.unit.storage.test_compactor import COMPACTED, compact, fill
 
@@ -95,3 +98,22 @@ def test_a_log_may_be_compacted_between_two_steps() -> None:
     append_late = batch(b"late", key=b"late", timestamp=LATE_MS)
     log.append(append_late, leader_epoch=0, now_ms=NOW_MS)
     assert finish(log, LATE_MS, lambda: compact(log, disk, {})) == (LATE_MS, 73)
+
+
+def test_the_times_of_many_segments_are_read_one_segment_at_a_step() -> None:
+    disk = SimulatedDisk(random.Random(0))
+    log = new_log(SMALL, disk)
+    while len(log.segments) < 20:
+        append(log, b"x" * 200, timestamp=NOW_MS + log.next_offset)
+    latest = NOW_MS + log.next_offset - 1
+    close(log)
+    for asked in ("largest", "search"):
+        again = open_log(disk, log.folder, SMALL, Found(was_clean=True), now_ms=NOW_MS)
+        steps: Iterator[object] = largest_timestamp(again)
+        if asked == "search":
+            search = again.search_timestamp(latest)
+            steps = iter(search.step, True)
+        for known, _ in enumerate(steps, 1):
+            assert sum(segment.knows_timestamps for segment in again.segments[:-1]) == known
+        assert again.find_timestamp(latest) == (latest, again.next_offset - 1)
+        assert known == 19

@@ -1,0 +1,77 @@
+"""ListOffsets by time, where a log takes long to search."""
+
+from __future__ import annotations
+
+import pytest
+
+from ottla.handlers import slices
+from ottla.protocol.apis.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from ottla.protocol.errors import ErrorCode
+from ottla.replication.offsets import MAX_TIMESTAMP
+from ottla.storage.log import Log
+from tests.unit.handlers.one_broker import OneBroker, one_broker
+from tests.unit.storage.logs import append
+from tests.unit.storage.test_timestamp_search import LATE_MS, lie
+from tests.virtual_time import on_virtual_time
+
+LIES = 300
+
+
+def question(timestamp: int) -> ListOffsetsRequest:
+    partition = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+    topic = ListOffsetsTopic(name="orders", partitions=[partition])
+    return ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=[topic])
+
+
+async def log_that_lies(broker: OneBroker) -> Log:
+    await broker.create("orders")
+    log = broker.services.replicas.get("orders", 0).leading_log()
+    lie(log, LIES)
+    append(log, b"late", timestamp=LATE_MS)
+    log.advance_high_watermark(log.next_offset)
+    return log
+
+
+@on_virtual_time
+async def test_what_is_found_within_a_slice_is_answered_at_once() -> None:
+    async with one_broker() as broker:
+        await log_that_lies(broker)
+        asked = broker.client.ask(question(LATE_MS))
+        broker.broker.tick.end()
+        assert asked.done()
+
+
+@pytest.mark.parametrize("timestamp", [LATE_MS, MAX_TIMESTAMP])
+@on_virtual_time
+async def test_a_log_whose_headers_lie_is_searched_in_slices(
+    monkeypatch: pytest.MonkeyPatch, timestamp: int
+) -> None:
+    async with one_broker() as broker:
+        await log_that_lies(broker)
+        monkeypatch.setattr(slices, "_SLICE_MS", 0)  # each step is a slice of its own
+        asked = broker.client.ask(question(timestamp))
+        broker.broker.tick.end()
+        assert not asked.done()
+        response = await asked
+        assert isinstance(response, ListOffsetsResponse)
+        found = response.topics[0].partitions[0]
+        assert (found.error_code, found.timestamp, found.offset) == (0, LATE_MS, LIES)
+
+
+@on_virtual_time
+async def test_a_partition_may_go_while_it_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with one_broker() as broker:
+        await log_that_lies(broker)
+        monkeypatch.setattr(slices, "_SLICE_MS", 0)
+        asked = broker.client.ask(question(LATE_MS))
+        partition = broker.services.replicas.get("orders", 0)
+        partition.is_leader = False
+        response = await asked
+        assert isinstance(response, ListOffsetsResponse)
+        error_code = response.topics[0].partitions[0].error_code
+        assert error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
