@@ -25,6 +25,14 @@ _FOR_ONE_BROKER = {
 
 up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
+UntilStdinCloses = Annotated[
+    bool,
+    typer.Option(
+        "--until-stdin-closes",
+        help="Stop at the end of stdin, which comes when whoever started it is gone.",
+    ),
+]
+
 
 @up.command()
 def up_command(
@@ -41,13 +49,7 @@ def up_command(
     testing: Annotated[
         bool, typer.Option("--testing", help="Let tests delay, fail and drop requests, by HTTP.")
     ] = False,
-    until_stdin_closes: Annotated[
-        bool,
-        typer.Option(
-            "--until-stdin-closes",
-            help="Stop at the end of stdin, which comes when whoever started it is gone.",
-        ),
-    ] = False,
+    until_stdin_closes: UntilStdinCloses = False,
     settings: Settings = None,
     as_json: AsJson = False,
     log_level: LogLevel = Level.WARN,

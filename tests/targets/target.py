@@ -10,8 +10,7 @@ from tests.kafka import jars
 from tests.kafka.peer import KafkaPeer
 from tests.targets.ottla_program import OttlaProgram
 
-# "ottla" joins when the program serves: nothing else has to change.
-TARGETS = ("kafka",)
+TARGETS = ("kafka", "ottla")
 
 
 @contextmanager
