@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
 
 from ottla.broker.advertising import Addresses, CannotListen, registration
 from ottla.broker.identity import broker_id
@@ -24,6 +22,7 @@ from ottla.broker.reconfiguration import Reconfiguration
 from ottla.broker.routes import get_routes, post_routes
 from ottla.broker.settings import Settings
 from ottla.broker.stalls import Stalls
+from ottla.broker.tasks import Tasks
 from ottla.broker.tending import Tending
 from ottla.broker.testing_hooks import Hooks
 from ottla.broker.topic_rules import controller_settings, topic_rules
@@ -52,6 +51,7 @@ from ottla.protocol.errors import KafkaError
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
 from ottla.replication.log_moves import LogMoves
+from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
@@ -59,7 +59,9 @@ from ottla.storage.directory import DirectoryRefused, make_log_directory
 from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
 from ottla.storage.upkeep import Upkeep
+from ottla.store import paths
 from ottla.store.port import MetadataStore, StoreError
+from ottla.store.znodes import LogDirEvent
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -74,6 +76,11 @@ class Broker:
         self.config = config
         self.hooks = Hooks(ports.clock) if testing else None
         self.ports = replace(ports, clock=self.hooks.clock) if self.hooks else ports
+        self.registration: Registration | None = None
+
+    def _epoch(self) -> int:
+        """The broker's; -1 until it is registered."""
+        return self.registration.epoch if self.registration is not None else -1
 
     async def __aenter__(self) -> Broker:
         await self.start()
@@ -97,14 +104,16 @@ class Broker:
         self.tick, self.timer = Tick(loop.call_soon), Timer(loop)
         self.hop = Hop(self.ports.background, loop.call_soon_threadsafe)
         store, watcher = await self._join_cluster(stack)
+        self.store = store
         self._open_directories(stack)
         # Ends before the store and the logs do, which the tasks use.
-        self.tasks = await stack.enter_async_context(_Tasks())
+        self.tasks = await stack.enter_async_context(Tasks())
         self._hold_replicas(store)
         self._listen(stack, loop)
         await self._control(store)
         self.tasks.spawn(watcher.run())
         await self._until_known()
+        await self.controller.settled()  # so that whoever connects finds its partitions led
         self._tend(stack)
         self.log_moves.resume()
         await self._show_itself(stack, loop)
@@ -139,6 +148,7 @@ class Broker:
         self.metadata = MetadataCache(self.cluster_id)
         self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
         self.replicas.exists_elsewhere = self.metadata.exists
+        self.replicas.on_disk_failed = self._disk_failed
         self.leadership = Leadership(
             self.replicas, min_insync_of=self.settings.min_insync, new_tag=self._new_tag
         )
@@ -207,7 +217,7 @@ class Broker:
             cluster_id=self.cluster_id,
             now_ms=now_ms,
         )
-        stack.callback(lambda: self.directories.close(ports.background))
+        stack.callback(lambda: self.directories.close(ports.background, broker_epoch=self._epoch()))
         self.directories.recover(ports.background, now_ms=now_ms, on_progress=lambda count: None)
 
     def _new_tag(self) -> str:
@@ -228,7 +238,7 @@ class Broker:
             ),
             leadership=self.leadership,
             metadata=self.metadata,
-            broker_epoch=lambda: self.registration.epoch,
+            broker_epoch=self._epoch,
             new_producer_id=self.producer_ids.next,
             learn_topics=self._learn_topics,
             auto_create=self._auto_create,
@@ -282,6 +292,18 @@ class Broker:
         stack.callback(upkeep.finish)  # before the logs are closed
         stack.callback(tending.stop)
 
+    def _disk_failed(self, path: str, lost: list[Partition]) -> None:
+        """The controller must look for other leaders of what was there."""
+        _logger.error("%s took %d partitions offline", path, len(lost))
+        self.tasks.spawn(self._tell_of_failed_disk())
+
+    async def _tell_of_failed_disk(self) -> None:
+        event = LogDirEvent(broker_id=self.id).encode()
+        try:
+            await self.store.create(paths.LOG_DIR_EVENT, event, sequential=True)
+        except StoreError as error:
+            _logger.warning("the controller was not told of a failed log directory: %s", error)
+
     async def _learn_topics(self, names: list[str]) -> None:
         """A new topic's options come with it: nobody is notified of them."""
         read = self.services.configs.read
@@ -316,23 +338,3 @@ class Broker:
                 operation.expire()
         self.tick.end()
         await self._stack.aclose()
-
-
-class _Tasks:
-    """Every task of a broker that is not a request of its own; they end with it."""
-
-    async def __aenter__(self) -> _Tasks:
-        self._group = asyncio.TaskGroup()
-        await self._group.__aenter__()
-        self._tasks: dict[asyncio.Task[None], None] = {}
-        return self
-
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self._group.create_task(work)
-        self._tasks[task] = None
-        task.add_done_callback(lambda done: self._tasks.pop(done, None))
-
-    async def __aexit__(self, *failure: Any) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await self._group.__aexit__(None, None, None)

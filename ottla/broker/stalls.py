@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
+_logger = logging.getLogger(__name__)
 _INTERVAL_S = 0.05
+_LONG_MS = 1000
 
 
 class Stalls:
@@ -20,7 +23,10 @@ class Stalls:
         self._handle = self._loop.call_at(due, self._look, due)
 
     def _look(self, due: float) -> None:
-        self.longest_ms = max(self.longest_ms, (self._loop.time() - due) * 1000)
+        stall_ms = (self._loop.time() - due) * 1000
+        self.longest_ms = max(self.longest_ms, stall_ms)
+        if stall_ms > _LONG_MS:
+            _logger.warning("nothing was served for %d ms: the disk or the machine", stall_ms)
         self.start()
 
     def stop(self) -> None:

@@ -12,8 +12,8 @@ from ottla.broker.advertising import CannotListen
 from ottla.broker.broker import Broker
 from ottla.broker.ending import Ending
 from ottla.broker.service import serve
+from ottla.cli.failure import fail
 from ottla.cli.logs import Level, LogLevel, set_up_logs
-from ottla.cli.output import fail
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import ConfigError
 from ottla.config.ottla_options import OTTLA_HTTP_HOST

@@ -12,8 +12,8 @@ import typer
 from ottla.admin.addresses import BadAddress
 from ottla.admin.cluster import Cluster, TopicPartition, Unreachable
 from ottla.admin.topics import list_topics
+from ottla.cli.failure import fail
 from ottla.cli.outcomes import sentence
-from ottla.cli.output import fail
 from ottla.protocol.errors import KafkaError
 
 T = TypeVar("T")

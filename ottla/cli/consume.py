@@ -17,9 +17,9 @@ from ottla.admin.consuming import batches, check_groups, offsets_before_end, sta
 from ottla.admin.offsets import EARLIEST, LATEST
 from ottla.admin.topics import check_partitions, partitions_of
 from ottla.cli.connecting import DEFAULT_BOOTSTRAP, AsJson, Bootstrap, complete_topic, on_cluster
+from ottla.cli.failure import fail
 from ottla.cli.interruption import Interruption
 from ottla.cli.moments import parse_moment
-from ottla.cli.output import fail
 from ottla.cli.record_format import BadFormat, Writer, by_template, to_json_line
 
 consume = typer.Typer(add_completion=False, rich_markup_mode="markdown")

@@ -11,7 +11,8 @@ from urllib.request import ProxyHandler, build_opener
 
 import typer
 
-from ottla.cli.output import fail, print_table, visible
+from ottla.cli.failure import fail
+from ottla.cli.output import print_table, visible
 
 _TIMEOUT_SECONDS = 10
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ottla.cli.apis import find_api, unknown_api
+from ottla.cli.failure import fail
 from ottla.cli.frames import (
     Capture,
     Reading,
@@ -20,7 +21,7 @@ from ottla.cli.frames import (
     read_session,
 )
 from ottla.cli.hexadecimal import HexError, from_file, from_hex
-from ottla.cli.output import fail, print_json, print_json_lines
+from ottla.cli.output import print_json, print_json_lines
 
 _STANDARD_INPUT = "-"
 # All that is read is held, several times as large, until it is printed.

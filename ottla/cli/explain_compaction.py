@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ottla.cli.compaction_output import print_history, print_summary, text_of_keys
 from ottla.cli.compaction_settings import read_settings
-from ottla.cli.output import fail
+from ottla.cli.failure import fail
 from ottla.cli.reading import explained
 from ottla.cli.verify import Bar
 from ottla.logtools.compaction_report import CompactionReport

@@ -9,7 +9,8 @@ import typer
 
 from ottla.cli.dump import dump
 from ottla.cli.explain_compaction import HELP, explain_compaction
-from ottla.cli.output import fail, print_table
+from ottla.cli.failure import fail
+from ottla.cli.output import print_table
 from ottla.cli.reading import explained
 from ottla.cli.recover import recover_command
 from ottla.cli.verify import verify_command

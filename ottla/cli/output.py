@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
 
 import typer
 from rich import box
@@ -67,12 +66,6 @@ def print_json_lines(values: Iterable[object]) -> None:
 def visible(line: str) -> str:
     """The line with what a terminal would obey written out."""
     return _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", line)
-
-
-def fail(sentence: str) -> NoReturn:
-    """Ends a command that was called rightly and could not do its work."""
-    typer.echo(f"ottla: {sentence}", err=True)
-    raise typer.Exit(1)
 
 
 def _print_plain(

@@ -19,9 +19,10 @@ from ottla.cli.connecting import (
     complete_topic,
     on_cluster,
 )
+from ottla.cli.failure import fail
 from ottla.cli.interruption import Interruption
 from ottla.cli.outcomes import count
-from ottla.cli.output import fail, visible
+from ottla.cli.output import visible
 from ottla.cli.progress import Counter
 
 produce = typer.Typer(add_completion=False, rich_markup_mode="markdown")

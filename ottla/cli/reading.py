@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from ottla.cli.output import fail
+from ottla.cli.failure import fail
 from ottla.storage.files import CorruptLog, DiskFailed
 
 P = ParamSpec("P")

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ottla.cli.output import fail, print_json_lines
+from ottla.cli.failure import fail
+from ottla.cli.output import print_json_lines
 from ottla.cli.reading import explained
 from ottla.cli.verify import Bar
 from ottla.storage.config import LogConfig

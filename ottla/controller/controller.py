@@ -25,7 +25,7 @@ from ottla.protocol.apis.stop_replica import StopReplicaRequest, StopReplicaResp
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.schema import Message
 from ottla.store import paths
-from ottla.store.port import MetadataStore, SessionLost, StoreError
+from ottla.store.port import MetadataStore, StoreError
 
 NOBODY = -1
 FIRST_BALANCE_MS = 5_000
@@ -164,8 +164,8 @@ class Controller:
             # Whether a write was done is not known: only reading everything anew can tell.
             log.warning("controller %d: %s; starting over", self._settings.broker_id, error)
             self._start_over(event)
-            if not isinstance(error, SessionLost):
-                await asyncio.sleep(STORE_BACKOFF_SECONDS)
+            # A store that is gone for good must not keep us, or the log, busy.
+            await asyncio.sleep(STORE_BACKOFF_SECONDS)
         except asyncio.CancelledError:
             _refuse(event)
             raise

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ottla.controller.context import ControllerContext
 from ottla.controller.fence import ControllerMoved
 from ottla.controller.placement import Assignment, check_expansion, expand
+from ottla.controller.topic_names import is_name
 from ottla.controller.topics import Office, live_candidates
 from ottla.protocol.apis.create_partitions import CreatePartitionsTopic
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -65,8 +66,8 @@ async def _entry(office: Office, topic: str) -> Entry:
     if topic in office.context.deleting:
         message = "The topic is queued for deletion."
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    is_name = bool(topic) and "/" not in topic
-    entry = await office.fence.store.read(paths.topic(topic)) if is_name else None
+    # What no topic can be named may not even be a path of the store.
+    entry = await office.fence.store.read(paths.topic(topic)) if is_name(topic) else None
     if entry is None:
         message = f"The topic '{topic}' does not exist."
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)

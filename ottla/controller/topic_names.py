@@ -17,6 +17,10 @@ def check_name(name: str) -> None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
 
 
+def is_name(name: str) -> bool:
+    return _fault(name) is None
+
+
 def _fault(name: str) -> str | None:
     if not name:
         return "the empty string is not allowed"

@@ -16,7 +16,7 @@ from ottla.controller.lists import chunks
 from ottla.controller.loading import names_below
 from ottla.controller.placement import Assignment, Candidate, check_manual, place
 from ottla.controller.slices import in_slices
-from ottla.controller.topic_names import Collisions, check_name
+from ottla.controller.topic_names import Collisions, check_name, is_name
 from ottla.protocol.apis.create_topics import CreatableTopic
 from ottla.protocol.apis.delete_topics import DeleteTopicState
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -277,7 +277,7 @@ async def _deletable(office: Office, topic: DeleteTopicState) -> DeletedTopic:
     name = topic.name or ""
     is_known = name in office.context.assignments
     # A topic so new that its event waits still counts. A name that is no name has no node.
-    if not is_known and name and "/" not in name:
+    if not is_known and is_name(name):
         is_known = await office.fence.store.read(paths.topic(name)) is not None
     code = ErrorCode.NONE if is_known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return DeletedTopic(topic.name, ZERO_UUID, code)

@@ -19,9 +19,11 @@ from ottla.protocol.headers import RequestHeader
 from ottla.protocol.registry import API_NAMES, API_VERSIONS_KEY, request_header_version
 from ottla.protocol.schema import Message
 from ottla.storage.files import DiskFailed
+from ottla.store.port import StoreUnavailable
 
 _logger = logging.getLogger(__name__)
 _HEAD = Struct(">hhi")
+SLOW_MS = 1000
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
@@ -83,6 +85,8 @@ class Dispatch:
             call.connection.owe(call, blocks=True)
             self._spawn(self._await(found, request, call))
             return
+        now_ms = self._services.timer.now_ms
+        begun_ms = now_ms()
         try:
             response = found.handle(request, call)
         except Exception as error:
@@ -93,12 +97,21 @@ class Dispatch:
             call.connection.owe(call, blocks=True)
         else:
             call.connection.answer(call.pieces)
+        took_ms = now_ms() - begun_ms
+        if took_ms > SLOW_MS:
+            _name_slow(call, f"took {took_ms} ms, and all others waited")
 
     async def _await(self, found: Handler, request: Message, call: Call) -> None:
+        # Named while it waits: if it waits for ever, that has to be seen too.
+        slow = self._services.timer.call_after(
+            SLOW_MS, lambda: _name_slow(call, f"takes longer than {SLOW_MS} ms")
+        )
         try:
             response = await found.handle(request, call)
         except Exception as error:
             response = self._refuse(found, request, error)
+        finally:
+            slow.cancel()
         if response is None:
             return
         try:
@@ -133,9 +146,17 @@ class Dispatch:
         if isinstance(error, DiskFailed):
             self._services.replicas.disk_failed(error)
             error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        if isinstance(error, StoreUnavailable):
+            _logger.error("%s failed: %s", found.name, error)
+            error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error))
         if not isinstance(error, KafkaError):
             _logger.error("%s failed", found.name, exc_info=error)
             self._services.requests.failures += 1
             error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         response: Message = found.refuse(request, error)
         return response
+
+
+def _name_slow(call: Call, how: str) -> None:
+    name, client = API_NAMES[call.api_key], call.client_id
+    _logger.warning("%s v%d of %r at %s %s", name, call.version, client, call.connection.peer, how)

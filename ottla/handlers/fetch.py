@@ -6,6 +6,7 @@ from functools import partial
 
 from ottla.handlers.call import Call
 from ottla.handlers.old_fetch import for_old_readers
+from ottla.network.connection import Connection
 from ottla.network.pieces import FilePiece
 from ottla.protocol.apis.fetch import (
     AbortedTransaction,
@@ -23,6 +24,7 @@ from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key, Told
 from ottla.replication.reading import Found, Reader, Wanted, isolation_of, read
 from ottla.storage.files import DiskFailed
 from ottla.storage.log import Slice
+from ottla.timing.purgatory import Purgatory
 
 _TOPIC_IDS_FROM = 13
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -40,8 +42,17 @@ def handle_fetch(request: FetchRequest, call: Call) -> None:
         _reply(call, fetch, found)
         return
     operation = DelayedFetch(wanted, reader, partial(_reply, call, fetch))
-    watch = [each.partition for each in wanted if each.partition is not None]
-    call.services.replicas.fetches.park(operation, watch=watch, timeout_ms=request.max_wait_ms)
+    fetches, connection = call.services.replicas.fetches, call.connection
+    partitions = [each.partition for each in wanted if each.partition is not None]
+    # Kafka lets it wait on when the reader has gone: whoever asks for weeks would stay for weeks.
+    if not connection.on_closed:
+        connection.on_closed.append(partial(_forget, fetches, connection))
+    watch = [*partitions, connection]
+    fetches.park(operation, watch=watch, timeout_ms=request.max_wait_ms)
+
+
+def _forget(fetches: Purgatory, connection: Connection) -> None:
+    fetches.cancel(connection)
 
 
 def _begin(request: FetchRequest, call: Call) -> Fetch:

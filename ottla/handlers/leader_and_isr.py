@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ottla.controller.topic_names import check_name
 from ottla.handlers.call import Call
 from ottla.handlers.controller_request import check_controller
 from ottla.handlers.slices import Slices
@@ -22,6 +23,8 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> Lea
     services = call.services
     check_controller(services, request.controller_epoch, request.broker_epoch)
     states = _states(request)
+    for name in dict.fromkeys(each.topic for each in states):
+        check_name(name)  # it becomes a folder's: whoever sends this may not choose where
     held = services.replicas.partitions
     await services.learn_topics(
         list(

@@ -128,7 +128,7 @@ class ProduceShortcut:
         """The one batch that follows the prefix, if nothing but it does."""
         buffer = connection.buffer
         if end - at < _SMALLEST_BATCH:
-            return None
+            return None  # before a length is read that may lie behind the buffer's end
         if self._is_flexible:
             length = buffer[at]
             at += 1

@@ -28,6 +28,7 @@ from ottla.storage.files import Disk
 from ottla.storage.names import FileName, Kind
 from ottla.storage.offset_map import OffsetMap
 from ottla.storage.retention import SegmentFacts
+from ottla.storage.settled import Settled
 from ottla.storage.transaction_trail import TransactionTrail
 from ottla.storage.verdict import RecordFate, Verdict
 
@@ -75,19 +76,23 @@ class CompactionReport:
         """What `records()` will read, in bytes: `advance` hears of as many."""
         everything = sum(segment.size_bytes for segment in self.state.log.segments)
         dirty = sum(segment.size_bytes for segment, _ in self._dirty())
-        return everything + dirty + sum(segment.size_bytes for segment in self.beyond)
+        looked_at = sum(segment.size_bytes for segment in self._plan.segments)
+        beyond = sum(segment.size_bytes for segment in self.beyond)
+        return everything + looked_at + dirty + beyond
 
     def records(self) -> Iterator[ExplainedRecord]:
         """All records in their order, transaction markers among them; up to a damage, if any."""
-        newer = self._map_beyond()
+        newer, settled = self._map_beyond(), self._look()
         offset_map = OffsetMap(self._plan.map_bytes)
-        end_offset = self._fill(offset_map)
+        end_offset = self._fill(offset_map, up_to=settled.stable_offset)
         groups = group_segments(self._plan, end_offset=end_offset)
+        if settled.says_nothing_behind(self._plan.first_dirty_offset):
+            groups = []
         rewritten = sum(len(group) for group in groups)
         self.totals.segments_now = len(self.state.log.segments)
         self.totals.segments_after = len(groups) + len(self.state.log.segments) - rewritten
         told: list[RecordFate] = []
-        batch_filter = self._filter(offset_map, end_offset, told)
+        batch_filter = self._filter(offset_map, end_offset, settled, told)
         for number, segment in enumerate(self.state.log.segments):
             limit_ms = self._plan.old_tombstone_limit_ms
             batch_filter.keeps_old_tombstones = segment.modified_ms > limit_ms
@@ -113,7 +118,7 @@ class CompactionReport:
                 told.clear()
 
     def _filter(
-        self, offset_map: OffsetMap, end_offset: int, told: list[RecordFate]
+        self, offset_map: OffsetMap, end_offset: int, settled: Settled, told: list[RecordFate]
     ) -> BatchFilter:
         plan = self._plan
         start = plan.segments[0].base_offset if plan.segments else 0
@@ -121,7 +126,7 @@ class CompactionReport:
             offset_map,
             TransactionTrail(plan.aborted, start_offset=start),
             end_offset=end_offset,
-            active_producers=plan.active_producers,
+            active_producers=settled.last_of(plan.active_producers),
             now_ms=self.now_ms,
             delete_retention_ms=plan.delete_retention_ms,
             explain=told.append,
@@ -136,13 +141,24 @@ class CompactionReport:
             if after.base_offset > self._plan.first_dirty_offset
         ]
 
-    def _fill(self, offset_map: OffsetMap) -> int:
+    def _look(self) -> Settled:
+        settled = Settled(self._plan.first_uncleanable_offset)
+        for segment in self._plan.segments:
+            for _, batch in self._batches(segment):
+                if batch.header is not None:
+                    settled.meet(batch.header)
+        return settled
+
+    def _fill(self, offset_map: OffsetMap, *, up_to: int) -> int:
         """The first pass; returns the offset where the map ends."""
         start = self._plan.first_dirty_offset
         trail = TransactionTrail(self._plan.aborted, start_offset=start)
         builder = MapBuilder(offset_map, trail, first_dirty_offset=start)
         for segment, next_offset in self._dirty():
             for _, batch in self._batches(segment):
+                if batch.base_offset >= max(up_to, start):
+                    builder.skip_to(up_to)
+                    return builder.end_offset
                 try:
                     if batch.last_offset >= start and not builder.add(batch):
                         return builder.end_offset

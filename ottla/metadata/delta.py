@@ -17,6 +17,7 @@ from ottla.protocol.apis.update_metadata import (
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
 )
+from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.primitives import ZERO_UUID
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -128,7 +129,7 @@ def _broker(broker: UpdateMetadataBroker) -> BrokerImage:
     endpoints = tuple(
         Endpoint(
             # Versions 1 and 2 have no listener names: a listener is called after its protocol.
-            listener=endpoint.listener or SECURITY_PROTOCOLS[endpoint.security_protocol],
+            listener=endpoint.listener or _protocol_name(endpoint.security_protocol),
             host=endpoint.host,
             port=endpoint.port,
             security_protocol=endpoint.security_protocol,
@@ -138,3 +139,9 @@ def _broker(broker: UpdateMetadataBroker) -> BrokerImage:
     if not endpoints and broker.v0_host:
         endpoints = (Endpoint("PLAINTEXT", broker.v0_host, broker.v0_port, 0),)
     return BrokerImage(id=broker.id, endpoints=endpoints, rack=broker.rack or None)
+
+
+def _protocol_name(number: int) -> str:
+    if not 0 <= number < len(SECURITY_PROTOCOLS):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"there is no security protocol {number}")
+    return SECURITY_PROTOCOLS[number]

@@ -64,7 +64,7 @@ class Server:
         self._sockets = sockets
         self._poller = sockets.new_poller(loop, self._rounds)
         self._listeners: dict[int, tuple[Listener, str]] = {}
-        self._accepts = True
+        self._accepts = False
         self._per_ip: Counter[str] = Counter()
         self._numbers = 0
 
@@ -79,8 +79,7 @@ class Server:
 
     def start(self) -> None:
         """Begin to accept; until now clients waited in the backlog."""
-        for descriptor in self._listeners:
-            self._poller.register(descriptor, READ)
+        self._resume()
         self._look_after()
 
     def _rounds(self) -> None:

@@ -66,7 +66,7 @@ class Session:
             self.partitions.pop(key, None)
             self.told.pop(key, None)
 
-    def is_news(self, key: Key, told: Told, *, is_incremental: bool) -> bool:
+    def is_news(self, key: Key, told: Told, *, is_incremental: bool = True) -> bool:
         """Whether the reader must hear it; remembers that it did."""
         before = self.told.get(key)
         now = (told.high_watermark, told.log_start_offset)

@@ -55,6 +55,8 @@ class Leadership:
             known_id = partition.topic_id
             if ZERO_UUID not in (known_id, state.topic_id) and known_id != state.topic_id:
                 return ErrorCode.INCONSISTENT_TOPIC_ID
+            if partition.log is None:
+                return ErrorCode.KAFKA_STORAGE_ERROR
             if state.leader_epoch <= partition.leader_epoch:
                 return ErrorCode.STALE_CONTROLLER_EPOCH
         if replicas.broker_id not in state.replicas:
@@ -62,8 +64,6 @@ class Leadership:
         try:
             if partition is None:
                 partition = self._open(state, now_ms=now_ms)
-            elif partition.log is None:
-                return ErrorCode.KAFKA_STORAGE_ERROR
             self._set(partition, state)
         except DiskFailed as error:
             replicas.disk_failed(error)

@@ -27,6 +27,8 @@ class InlineCleaner:
                 progress=lambda done, total: None,
             ):
                 self._answers.append(Cleaned(job.number, group))
+            if not self._answers:
+                self._answers.append(CleaningFailed(job.number, Failure.UNSETTLED, ""))
         except CorruptLog as error:
             self._answers.append(CleaningFailed(job.number, Failure.CORRUPT_LOG, str(error)))
         except DiskFailed as error:
@@ -39,3 +41,6 @@ class InlineCleaner:
 
     def cancel(self) -> None:
         """Too late: all is done already, and the answers say so."""
+
+    def close(self) -> None:
+        self._answers.clear()

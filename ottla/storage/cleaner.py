@@ -7,6 +7,7 @@ swaps it in when it likes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from ottla.protocol.errors import ProtocolError
@@ -19,9 +20,12 @@ from ottla.storage.files import CorruptLog, Disk, File
 from ottla.storage.names import FileName, Kind
 from ottla.storage.offset_map import OffsetMap
 from ottla.storage.retention import SegmentFacts
+from ottla.storage.scan import read_header, walk
+from ottla.storage.settled import Settled
 from ottla.storage.transaction_trail import TransactionTrail
 
 _CHUNK_BYTES = 1024 * 1024
+_LOOKS_A_STEP = 1024  # headers, between two chances to give up
 _LEAST_READ_BYTES = MAGIC_AT + 1  # enough to tell a batch's size
 
 Throttle = Callable[[int], None]  # told of bytes read or written; returns when that was allowed
@@ -51,12 +55,18 @@ def clean(
     progress: Progress,
     chunk_bytes: int = _CHUNK_BYTES,
 ) -> Iterator[CleanedGroup]:
-    """The groups as they are done; a group that was not finished leaves no files behind."""
+    """The groups as they are done; a group that was not finished leaves no files behind.
+
+    None at all if nothing that is dirty can be judged by what is in these segments.
+    """
     if not plan.segments:
         return
     work = _Work(disk, folder, plan, throttle, progress, chunk_bytes)
+    settled = work.look()
+    if settled.says_nothing_behind(plan.first_dirty_offset):
+        return
     offset_map = OffsetMap(plan.map_bytes)
-    end_offset = work.fill(offset_map)
+    end_offset = work.fill(offset_map, up_to=settled.stable_offset)
     groups = group_segments(plan, end_offset=end_offset)
     work.total_bytes = work.done_bytes + sum(s.size_bytes for group in groups for s in group)
     trail = TransactionTrail(plan.aborted, start_offset=plan.segments[0].base_offset)
@@ -64,7 +74,7 @@ def clean(
         offset_map,
         trail,
         end_offset=end_offset,
-        active_producers=plan.active_producers,
+        active_producers=settled.last_of(plan.active_producers),
         now_ms=now_ms,
         delete_retention_ms=plan.delete_retention_ms,
     )
@@ -104,7 +114,20 @@ class _Work:
         pairs = zip(plan.segments, ends, strict=True)
         return [(s, end) for s, end in pairs if end > plan.first_dirty_offset]
 
-    def fill(self, offset_map: OffsetMap) -> int:
+    def look(self) -> Settled:
+        """Before the passes, at the headers alone."""
+        settled = Settled(self._plan.first_uncleanable_offset)
+        for segment in self._plan.segments:
+            path = f"{self._folder}/{FileName(segment.base_offset, Kind.LOG)}"
+            with closing(self._disk.open(path, writable=False)) as file:
+                for count, place in enumerate(walk(file, 0, segment.size_bytes)):
+                    if place.magic == 2:
+                        settled.meet(read_header(file, place))
+                    if count % _LOOKS_A_STEP == 0:
+                        self._progress(0, self.total_bytes)
+        return settled
+
+    def fill(self, offset_map: OffsetMap, *, up_to: int) -> int:
         """The first pass; returns the offset where the map ends."""
         start = self._plan.first_dirty_offset
         trail = TransactionTrail(self._plan.aborted, start_offset=start)
@@ -113,6 +136,9 @@ class _Work:
             for path, position, batch in self._batches(segment):
                 if batch.last_offset < start:
                     continue
+                if batch.base_offset >= up_to:
+                    builder.skip_to(up_to)
+                    return builder.end_offset
                 try:
                     has_room = builder.add(batch)
                 except ProtocolError as error:

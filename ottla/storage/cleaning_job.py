@@ -49,6 +49,7 @@ class Failure(Enum):
     """Why a job ended without its last group."""
 
     CANCELLED = "it was cancelled"
+    UNSETTLED = "a transaction in reach has an end that may not last"  # to wait for a flush
     CORRUPT_LOG = "a segment is corrupt"
     DISK_FAILED = "the disk fails"
     OS_ERROR = "the system refused"  # a full disk among others: to be tried again

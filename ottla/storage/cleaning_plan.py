@@ -56,8 +56,10 @@ class CleanableRange(NamedTuple):
 
 
 def cleanable_range(log: LogFacts, *, now_ms: int) -> CleanableRange:
-    # A checkpoint can be behind a log start that was moved, or ahead of a log that was cut.
-    first_dirty = log.log_start_offset
+    # A checkpoint can be ahead of a log that was cut, or behind one whose beginning is gone. Where
+    # the log starts does not matter (in Kafka it does): a crash may set that back, and then nobody
+    # must find a record whose tombstone had its time because the two were taken for clean.
+    first_dirty = log.segments[0].base_offset
     if log.checkpoint is not None and first_dirty <= log.checkpoint <= log.log_end_offset:
         first_dirty = log.checkpoint
     active = log.segments[-1].base_offset
@@ -141,7 +143,7 @@ def plan_cleaning(
     active_producers: Iterable[ActiveProducer],
     map_bytes: int,
 ) -> CleaningPlan:
-    """`aborted` are those with data below the first uncleanable offset; more do no harm."""
+    """`aborted` may be all there are: those count whose end is in reach, and so known to last."""
     clean = _overlapping(log.segments, -1, cleanable.first_dirty_offset)
     enough = _MAP_BYTES_PER_LOG_BYTE * cleanable.cleanable_bytes
     config = log.config
@@ -149,7 +151,7 @@ def plan_cleaning(
         tuple(s for s in log.segments if s.base_offset < cleanable.first_uncleanable_offset),
         cleanable.first_dirty_offset,
         cleanable.first_uncleanable_offset,
-        tuple(aborted),
+        tuple(a for a in aborted if a.last_offset < cleanable.first_uncleanable_offset),
         tuple(active_producers),
         min(map_bytes, max(enough, _SMALLEST_MAP_BYTES)),
         clean[-1].modified_ms - config.delete_retention_ms if clean else 0,

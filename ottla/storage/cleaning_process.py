@@ -46,7 +46,7 @@ class _Run:
         self._told_bytes = 0
 
     def run(self) -> None:
-        job = self._job
+        job, is_settled = self._job, False
         try:
             for group in clean(
                 RealDisk(),
@@ -57,6 +57,9 @@ class _Run:
                 progress=self._progress,
             ):
                 self._channel.send(Cleaned(job.number, group))
+                is_settled = True
+            if not is_settled:
+                self._fail(Failure.UNSETTLED, "")
         except _Cancelled:
             self._fail(Failure.CANCELLED, "")
         except CorruptLog as error:

@@ -38,6 +38,9 @@ class Cleaner(Protocol):
 
     def cancel(self) -> None: ...
 
+    def close(self) -> None:
+        """Nothing is cleaned any more when this returns."""
+
 
 Offsets = MutableMapping[TopicPartition, int]
 
@@ -66,6 +69,8 @@ class Compactor:
         self._number = 0
         self._dirtiest: _Candidate | None = None
         self._current: _Candidate | None = None
+        # Logs with nothing to gain until more of them lasts, and how much it was then.
+        self._unsettled: dict[TopicPartition, int] = {}
         self._given_up: dict[int, Log] = {}  # jobs whose last answer has not come yet
 
     @property
@@ -98,6 +103,8 @@ class Compactor:
         CorruptLog if one of its segments cannot be read; it is left out from then on.
         """
         if not log.config.compacts or len(log.segments) == 1 or partition in self.uncleanable:
+            return
+        if self._unsettled.get(partition) == log.recovery_point:
             return
         try:
             facts = _facts(partition, log, checkpoint)
@@ -180,8 +187,11 @@ class Compactor:
     def _give_up(self, failed: CleaningFailed) -> None:
         assert self._current is not None
         partition, log = self._current[:2]
-        _logger.warning("%s-%d was not compacted: %s", *partition, failed.detail)
         self._done()
+        if failed.failure is Failure.UNSETTLED:
+            self._unsettled[partition] = log.recovery_point
+            return
+        _logger.warning("%s-%d was not compacted: %s", *partition, failed.detail)
         if failed.failure in (Failure.CORRUPT_LOG, Failure.DISK_FAILED):
             self.uncleanable[partition] = failed.detail
         if failed.failure is Failure.DISK_FAILED:
@@ -207,9 +217,17 @@ class Compactor:
     def _done(self) -> None:
         self._current = self.progress = None
 
+    def close(self) -> None:
+        """What is being cleaned is given up; the log's next opening removes what is left of it."""
+        self._cleaner.close()
+        self._dirtiest = None
+        self._given_up.clear()
+        self._done()
+
     def forget(self, partition: TopicPartition) -> None:
         """The log was deleted, moved or cut: what is being made of it will not be swapped in."""
         self.uncleanable.pop(partition, None)
+        self._unsettled.pop(partition, None)
         if self._dirtiest is not None and partition == self._dirtiest.partition:
             self._dirtiest = None
         if partition == self.partition:

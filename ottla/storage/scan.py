@@ -7,6 +7,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from ottla.protocol.errors import ProtocolError
+from ottla.protocol.records.batch import BatchHeader
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.files import CorruptLog, File
 
@@ -15,6 +16,7 @@ _SMALLEST = {0: 14, 1: 22, 2: 49}  # by magic: a batch's size behind offset and 
 _START = Struct(">qi4xb")  # base offset, length, magic
 _HEADER = Struct(">qi4xb6xi8xq")  # the same, last offset delta, max timestamp
 _TO_LAST_OFFSET = Struct(">qi4xb6xi")
+_WHOLE_HEADER = Struct(">qiibIhiqqqhii")
 _OLD_TIMESTAMP = Struct(">q")
 _HEAD_BYTES = _HEADER.size
 _PIECE_BYTES = 8 * 1024
@@ -92,6 +94,14 @@ def read_batch(file: File, place: Place, *, check_crc: bool = True) -> Batch:
     except ProtocolError as error:
         raise CorruptLog(file.path, place.position, error.cause) from error
     raise CorruptLog(file.path, place.position, "the batch is cut off")
+
+
+def read_header(file: File, place: Place) -> BatchHeader:
+    """All of a v2 batch's header and nothing else: no checksum can vouch for it."""
+    data = file.read(place.position, _WHOLE_HEADER.size)
+    if len(data) < _WHOLE_HEADER.size:
+        raise CorruptLog(file.path, place.position, "the batch is cut off")
+    return BatchHeader._make(_WHOLE_HEADER.unpack(data))
 
 
 def _place(path: str, piece: bytes, at: int, position: int, end: int) -> Place:

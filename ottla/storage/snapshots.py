@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from crc32c import crc32c
-
+from ottla.protocol.checksum import crc32c
 from ottla.storage.files import CorruptLog
 from ottla.storage.producer import KeptBatch, ProducerState
 

@@ -233,6 +233,7 @@ class Upkeep:
             yield
 
     def finish(self) -> None:
-        """Wait for the file threads: before the directories are closed."""
+        """Wait for the file threads and end the cleaner: before the directories are closed."""
+        self._compactor.close()
         for _ in self._files.take_results(wait=True):
             pass

@@ -24,7 +24,13 @@ class Tick:
         self._sends: list[Work] = []
 
     def begin(self) -> None:
-        """Whoever calls this calls `end` too: nothing needs to be scheduled."""
+        """Whoever calls this calls `end` too: nothing needs to be scheduled.
+
+        What was put off before is done first: a round reads into buffers that unwritten appends
+        may lie in.
+        """
+        if self._writes or self._settlements or self._sends:
+            self.end()
         self._is_open = True
 
     def write(self, work: Work) -> None:

@@ -153,8 +153,8 @@ def fetched(answer: FetchResponse) -> list[tuple[int, bytes | None]]:
     """Offsets and values; batches must be whole and their checksums right."""
     part = answer.responses[0].partitions[0]
     assert part.error_code == ErrorCode.NONE, ErrorCode(part.error_code)
-    assert isinstance(part.records, memoryview)
-    data = bytes(part.records)
+    data = part.records or b""
+    assert isinstance(data, bytes | memoryview)
     return [(r.offset, r.value) for batch in read_batches(data) for r in batch.records()]
 
 
@@ -168,6 +168,13 @@ def read_all(client: Client, topic: str, *, partition: int = 0) -> list[tuple[in
         if not more:
             return found
         found += [each for each in more if each[0] >= after]
+
+
+def is_led(client: Client, topic: str, *, partition: int = 0) -> bool:
+    """Whether a broker that has just started serves the partition yet."""
+    answer = client.ask(fetch_request(topic, 0, partition=partition), FETCH_VERSION, FetchResponse)
+    code = answer.responses[0].partitions[0].error_code
+    return code != ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def create_topics(

@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -36,6 +37,7 @@ class BrokerProcess:
             "listeners": "PLAINTEXT://127.0.0.1:0",
             "log.dirs": str(self.data),
             "offsets.topic.replication.factor": "1",
+            "log.retention.ms": "-1",  # the records of these tests are from 2023
             **(settings or {}),
         }
         lines = [f"{key}={value}\n" for key, value in options.items()]
@@ -69,6 +71,11 @@ class BrokerProcess:
         line = process.stdout.readline()
         assert line, f"the broker did not start:\n{self.log()}"
         self.facts = json.loads(line)
+
+    def keep_port(self) -> None:
+        """Clients will find it at the same address after a restart."""
+        text = self.properties.read_text()
+        self.properties.write_text(text.replace("127.0.0.1:0\n", f"{self.bootstrap}\n"))
 
     @property
     def pid(self) -> int:
@@ -126,9 +133,12 @@ class BrokerProcess:
         return int(found[1]) / 1024
 
     def descriptors(self) -> list[str]:
-        """What its open descriptors lead to."""
-        folder = Path(f"/proc/{self.pid}/fd")
-        return sorted(os.readlink(each) for each in folder.iterdir())
+        """What its open descriptors lead to: files by name, the rest by kind."""
+        found = []
+        for each in Path(f"/proc/{self.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed while we look
+                found.append(os.readlink(each).partition(":[")[0])
+        return sorted(found)
 
     def connections(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.get("/debug/connections")["connections"]

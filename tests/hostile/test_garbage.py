@@ -6,7 +6,7 @@ OTTLA_SEED repeats one seed; the soak profile runs many, with more of each.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,9 +40,11 @@ def broker(tmp_path: Path) -> Iterator[BrokerProcess]:
 
 
 @given_seeds(1, soak=5)
-def test_garbage_is_refused_and_nobody_else_notices(broker: BrokerProcess, seed: int) -> None:
+def test_garbage_is_refused_and_nobody_else_notices(
+    broker: BrokerProcess, seed: int, record_property: Callable[[str, object], None]
+) -> None:
     chance = random.Random(seed)
-    with Neighbour(broker.address):
+    with Neighbour(broker.address) as neighbour:
         for _ in range(_WARM_UP):
             attack(chance, broker.address)
         before_mb = broker.memory_mb()
@@ -53,6 +55,8 @@ def test_garbage_is_refused_and_nobody_else_notices(broker: BrokerProcess, seed:
     assert grown_mb < _MOST_GROWTH_MB
     assert broker.reports() <= _WARM_UP + _ATTACKS
     until(lambda: not broker.connections(), what="every connection is closed")
+    record_property("memory_mb", (before_mb, grown_mb))
+    record_property("neighbour", (neighbour.rounds, neighbour.slowest_s))
 
 
 @given_seeds(1, soak=3)

@@ -23,6 +23,10 @@ class History:
     appended: dict[int, Entry] = field(default_factory=dict)
     cleaned: list[Entry] | None = None  # what a compaction is about to put here
     cleaned_below: int = 0  # and up to where
+    compacted_below: int = 0
+    # Then a record may be gone for the sake of a newer one that is gone as well. A broker does not
+    # do that: it never cuts below the high watermark, nor compacts above it.
+    was_cut_after_compaction: bool = False
     origin: int = 0
     start: int = 0
     latest_start: int = 0  # a crash may set `start` back to where it was last saved
@@ -48,6 +52,7 @@ class History:
         """The log was truncated; a batch that the offset lies in went with what follows."""
         if cut := [entry.first for entry in self.entries if entry.last >= offset]:
             offset = min(offset, cut[0])
+        self.was_cut_after_compaction |= offset < self.compacted_below
         self.entries = [entry for entry in self.entries if entry.last < offset]
         self.forget_from(offset)
         self.origin = offset
@@ -56,6 +61,7 @@ class History:
 
     def start_over(self, offset: int) -> None:
         self.entries, self.appended = [], {}
+        self.compacted_below, self.was_cut_after_compaction = 0, False
         self.origin = self.start = self.latest_start = self.durable_end = offset
 
     def advance_start(self, offset: int) -> None:

@@ -37,14 +37,15 @@ def replay(entries: Iterable[Entry]) -> Replayed:
         assert header is not None
         if header.producer_id < 0:
             continue
+        if header.is_control and not header.record_count:
+            continue  # emptied by compaction: nobody learns anything from it, in Kafka neither
         producer = result.producers.setdefault(header.producer_id, Producer())
         if not header.is_control:
             producer.last_sequence, producer.last_offset = header.last_sequence, entry.last
             if header.is_transactional:
                 producer.open_since.append(entry)
             continue
-        records = entry.records()  # none, if compaction has emptied it
-        is_abort = bool(records) and read_control_type(records[0].key) is ControlType.ABORT
+        is_abort = read_control_type(entry.records()[0].key) is ControlType.ABORT
         if is_abort and producer.open_since:
             result.aborted.append(Aborted(header.producer_id, entry.first, producer.open_since))
         producer.open_since = []

@@ -41,7 +41,7 @@ def reconcile(history: History, log: Log, *, must_reach: int) -> None:
     assert log.log_start_offset <= max(history.latest_start, log.segments[0].base_offset)
     # What compaction has left empty at the end of a log that was then cut is not known any more.
     assert log.next_offset >= min(must_reach, history.end) or log.config.compacts
-    forget_lost(history, found)
+    forget_lost(history, found, log.segments[0].base_offset)
     history.forget_from(log.next_offset)
     history.entries, history.cleaned = found, None
     history.origin = log.next_offset
@@ -49,12 +49,12 @@ def reconcile(history: History, log: Log, *, must_reach: int) -> None:
     history.durable_end = min(history.durable_end, log.next_offset)
 
 
-def forget_lost(history: History, found: list[Entry]) -> None:
+def forget_lost(history: History, found: list[Entry], base_offset: int) -> None:
     """What was neither deleted nor compacted, and is gone, has never been."""
     survived = {entry.first for entry in found}
-    for entry in history.entries if found else ():
+    for entry in history.entries:
         is_compacted = history.cleaned is not None and entry.first < history.cleaned_below
-        if entry.first > found[0].first and entry.first not in survived and not is_compacted:
+        if entry.last >= base_offset and entry.first not in survived and not is_compacted:
             del history.appended[entry.first]
 
 

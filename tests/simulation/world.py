@@ -6,7 +6,9 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
-from ottla.protocol.errors import ErrorCode, KafkaError
+import pytest
+
+from ottla.protocol.errors import KafkaError
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import read_batches
@@ -95,15 +97,12 @@ class World:
             is_transactional=producer_id in TRANSACTIONAL,
             keyed=self.config.compacts,
         )
-        try:
-            appended = self.log.append(view, leader_epoch=self.leader_epoch, now_ms=self.now_ms)
-        except KafkaError as error:
-            # A producer's batch must fit into a segment; a leader's is taken whatever its size.
-            is_too_large = error.code is ErrorCode.RECORD_LIST_TOO_LARGE
-            if not is_too_large or len(view) <= self.config.segment_bytes:
-                raise
-        else:
-            self.possible.append(Entry(appended.first_offset, appended.last_offset, bytes(view)))
+        if len(view) > self.config.segment_bytes:  # another leader's is taken whatever its size
+            with pytest.raises(KafkaError, match="RECORD_LIST_TOO_LARGE"):
+                self.log.append(view, leader_epoch=self.leader_epoch, now_ms=self.now_ms)
+            return
+        appended = self.log.append(view, leader_epoch=self.leader_epoch, now_ms=self.now_ms)
+        self.possible.append(Entry(appended.first_offset, appended.last_offset, bytes(view)))
 
     def _queue_marker(self) -> None:
         producer_id = self.chance.choice(TRANSACTIONAL)
@@ -272,6 +271,7 @@ class World:
         compactor, self.compactor = self.compactor, None
         self.history.cleaned = self._cleaned_entries()
         self.history.cleaned_below = self.cleaning_below
+        self.history.compacted_below = max(self.history.compacted_below, self.cleaning_below)
         replaced = compactor.poll()
         assert not compactor.is_busy
         if replaced:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from ottla.protocol.checksum import crc32c
 from ottla.protocol.records.compression import Codec, compress, decompress
 from ottla.protocol.records.layout import (
     CODEC_MASK,

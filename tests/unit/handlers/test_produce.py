@@ -152,6 +152,29 @@ async def test_a_corrupt_batch_is_refused_either_way() -> None:
             assert (await produce(broker, request())).error_code == 0
 
 
+@pytest.mark.parametrize(
+    ("epoch", "sequence", "code"),
+    [
+        (1, 5, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        (0, 1, ErrorCode.INVALID_PRODUCER_EPOCH),
+    ],
+)
+@on_virtual_time
+async def test_what_the_short_way_refused_is_refused_for_the_same_reason_by_the_long(
+    epoch: int, sequence: int, code: ErrorCode
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+
+        def sent(epoch: int, sequence: int) -> ProduceRequest:
+            return request(batch(b"v", producer_id=7, producer_epoch=epoch, base_sequence=sequence))
+
+        assert (await produce(broker, sent(1, 0))).error_code == 0
+        assert uses_shortcut(broker)
+        answer = await produce(broker, sent(epoch, sequence))
+        assert (answer.error_code, answer.log_start_offset) == (code, 0)
+
+
 @on_virtual_time
 async def test_the_short_way_does_not_outlive_its_partition() -> None:
     async with one_broker() as broker:
@@ -172,6 +195,7 @@ async def test_the_short_way_does_not_outlive_its_partition() -> None:
         (request(index=4), 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (request(acks=2), 9, ErrorCode.INVALID_REQUIRED_ACKS),
         (request(b"short"), 9, ErrorCode.INVALID_RECORD),
+        (request(bytes(batch(b"v")) * 2), 9, ErrorCode.INVALID_RECORD),
         (request(batch(b"v", codec=Codec.ZSTD)), 6, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE),
         (request(batch(b"v", codec=Codec.ZSTD)), 7, ErrorCode.NONE),
         (request(batch(bytes(2_000_000))), 9, ErrorCode.MESSAGE_TOO_LARGE),

@@ -222,8 +222,8 @@ def test_a_closed_connection_lets_go_of_all_it_had() -> None:
     wire, file, closed = Wire(), PinnedFile(), []
     wire.reads = False
     wire.connection.on_closed.append(lambda: closed.append(True))
-    wire.connection.answer([FilePiece(file, 0, 10)])
     wire.put(frame(b"park:1"))
+    wire.connection.answer([FilePiece(file, 0, 10)])
     wire.connection.close()
     wire.connection.close()
     assert (file.pins, closed, wire.shut) == (0, [True], 1)

@@ -78,8 +78,10 @@ def test_a_full_fetch_may_want_a_session(reader: Reader) -> None:
     assert (len(reader.sessions), reader.sessions.partition_count) == (1, 2)
 
 
-def test_a_full_fetch_of_nothing_gets_a_session_too(reader: Reader) -> None:
-    assert reader.fetch([]).session is not None
+def test_a_full_fetch_of_nothing_gets_a_session_to_add_to(reader: Reader) -> None:
+    session = reader.fetch([]).session
+    assert session is not None
+    assert indexes(reader.fetch(asked(3), session_id=session.id, epoch=1)) == [3]
 
 
 def test_the_last_fetch_of_a_session_is_whole_and_closes_it(reader: Reader) -> None:
@@ -157,44 +159,46 @@ def told(
     return Told(error, high, start, records)
 
 
-def hears(session: Session, key: Key, what: Told) -> bool:
-    return session.is_news(key, what, is_incremental=True)
-
-
 def test_only_what_changed_is_news(reader: Reader) -> None:
     session = reader.new(0)
-    assert hears(session, KEY, told())  # never heard before
-    assert not hears(session, KEY, told())
-    assert hears(session, KEY, told(high=6))
-    assert hears(session, KEY, told(high=6, start=1))
-    assert hears(session, KEY, told(high=6, start=1, records=True))
-    assert hears(session, KEY, Told(ErrorCode.NONE, 6, 1, has_records=False, has_more=True))
-    assert not hears(session, KEY, told(high=6, start=1))
+    assert session.is_news(KEY, told())  # never heard before
+    assert not session.is_news(KEY, told())
+    assert session.is_news(KEY, told(high=6))
+    assert session.is_news(KEY, told(high=6, start=1))
+    assert session.is_news(KEY, told(high=6, start=1, records=True))
+    assert session.is_news(KEY, Told(ErrorCode.NONE, 6, 1, has_records=False, has_more=True))
+    assert not session.is_news(KEY, told(high=6, start=1))
 
 
 def test_an_error_is_always_news_and_so_is_its_end(reader: Reader) -> None:
     session = reader.new(0)
-    hears(session, KEY, told())
+    session.is_news(KEY, told())
     for _ in range(2):
-        assert hears(session, KEY, told(error=ErrorCode.NOT_LEADER_OR_FOLLOWER))
-    assert hears(session, KEY, told())
-    assert not hears(session, KEY, told())
+        assert session.is_news(KEY, told(error=ErrorCode.NOT_LEADER_OR_FOLLOWER))
+    assert session.is_news(KEY, told())
+    assert not session.is_news(KEY, told())
 
 
 def test_a_forgotten_partition_that_is_back_is_news(reader: Reader) -> None:
     session = reader.new(0, 1)
-    hears(session, KEY, told())
+    session.is_news(KEY, told())
     reader.fetch([], session_id=session.id, epoch=1, forgotten=[KEY])
     reader.fetch(asked(0), session_id=session.id, epoch=2)
-    assert hears(session, KEY, told())
+    assert session.is_news(KEY, told())
 
 
 def test_whoever_had_records_goes_to_the_end(reader: Reader) -> None:
     session = reader.new(0, 1, 2)
-    hears(session, Key("orders", 1), told(records=True))
+    session.is_news(Key("orders", 1), told(records=True))
     assert indexes(reader.fetch([], session_id=session.id, epoch=1)) == [0, 2, 1]
-    hears(session, Key("orders", 0), told(records=True))
+    session.is_news(Key("orders", 0), told(records=True))
     assert indexes(reader.fetch([], session_id=session.id, epoch=2)) == [2, 1, 0]
+
+
+def test_a_full_fetch_leaves_the_order_as_it_was_asked_for(reader: Reader) -> None:
+    session = reader.new(0, 1)
+    session.is_news(KEY, told(records=True), is_incremental=False)
+    assert indexes(reader.fetch([], session_id=session.id, epoch=1)) == [0, 1]
 
 
 class TestFullCache:

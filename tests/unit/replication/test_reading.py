@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.protocol.errors import ErrorCode
+from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.control import ControlType
-from ottla.replication.reading import DEBUGGER, Found, Isolation, read
+from ottla.replication.reading import DEBUGGER, Found, Isolation, isolation_of, read
 from tests.unit.replication.partitions import World, reader, wanted
 from tests.unit.storage.logs import NOW_MS, batch
 from tests.virtual_time import on_virtual_time
@@ -158,3 +158,25 @@ async def test_a_reader_whose_log_parted_from_ours_learns_where() -> None:
     assert found.size_bytes > 0
     (found,) = read([wanted(partition, 3, last_fetched_epoch=9)], reader(FOLLOWER))
     assert found.error is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+@on_virtual_time
+async def test_only_brokers_that_hold_a_replica_read_as_followers() -> None:
+    partition = World().led(isr=(1, FOLLOWER))
+    codes = [read([wanted(partition)], reader(replica))[0].error for replica in (FOLLOWER, 1, 5)]
+    stranger = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert codes == [ErrorCode.NONE, stranger, stranger]
+
+
+@pytest.mark.parametrize(("one", "all_"), [(-1, 100), (100, -1)])
+@on_virtual_time
+async def test_a_negative_limit_is_refused(one: int, all_: int) -> None:
+    partition = World().led()
+    (found,) = read([wanted(partition, max_bytes=one)], reader(max_bytes=all_))
+    assert found.error is ErrorCode.INVALID_FETCH_SIZE
+
+
+def test_an_isolation_level_that_does_not_exist_is_refused() -> None:
+    assert isolation_of(1) is Isolation.READ_COMMITTED
+    with pytest.raises(KafkaError, match="isolation level 2"):
+        isolation_of(2)

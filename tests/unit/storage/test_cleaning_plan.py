@@ -59,8 +59,13 @@ def test_the_checkpoint_divides_clean_from_dirty() -> None:
 
 
 def test_a_checkpoint_outside_the_log_is_not_believed() -> None:
-    assert offsets(log(checkpoint=5, start=12)) == (12, 30)
+    assert offsets(log(FOUR[1:], checkpoint=5, start=10)) == (10, 30)
     assert offsets(log(checkpoint=41)) == (0, 30)
+
+
+def test_it_is_believed_where_the_log_starts_later_for_that_may_not_last() -> None:
+    assert offsets(log(checkpoint=5, start=12)) == (5, 30)
+    assert offsets(log(start=12)) == (0, 30)
 
 
 def test_nothing_from_the_segment_of_the_last_stable_offset_on_is_cleanable() -> None:

@@ -177,3 +177,11 @@ def test_recompression_changes_nothing_but_the_codec(source: Codec, target: Code
 def test_an_emptied_batch_can_be_recompressed() -> None:
     batch = build_batch([], base_offset=5, last_offset_delta=2)
     assert read_records(recompress(batch, codec=Codec.GZIP)) == []
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_headers_are_not_dropped_from_what_a_producer_sends(magic: int) -> None:
+    sent = build_batch([Record(0, 5, None, b"v", [("h", b"1")])])
+    with pytest.raises(KafkaError, match="headers") as refused:
+        up_convert(sent, to_magic=magic)
+    assert refused.value.code is ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT

@@ -1,0 +1,190 @@
+"""`ottla up` as an operator meets it: how it starts, refuses to start, and ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [A-Z]+ [a-z_.]+ .+")
+_CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "ottla", "up", "--json", *arguments]
+
+
+@contextmanager
+def started(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    pipe = subprocess.PIPE
+    run = command(*arguments)
+    with subprocess.Popen(
+        run, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment(folder)
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "TMPDIR": str(folder)}
+
+
+def facts_of(process: subprocess.Popen[str]) -> dict[str, Any]:
+    assert process.stdout is not None
+    facts: dict[str, Any] = json.loads(process.stdout.readline())
+    return facts
+
+
+def refused(*arguments: str) -> str:
+    """What it says, after the check that it is a sentence and not a stack."""
+    ended = subprocess.run(command(*arguments), capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.startswith("ottla: ")
+    return ended.stderr.removeprefix("ottla: ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(tmp_path: Path, number: signal.Signals) -> None:
+    data = tmp_path / "data"
+    with started("--port", "0", "--data", str(data), folder=tmp_path) as process:
+        facts_of(process)
+        process.send_signal(number)
+        _, said = process.communicate()
+    assert process.returncode == 0
+    assert (data / _CLEAN_SHUTDOWN).exists()
+    assert [line.split(" ", 3)[3] for line in said.splitlines()[1:]] == [
+        "broker 0 stops",
+        "broker 0 has stopped",
+    ]
+    assert all(_LINE.fullmatch(line) for line in said.splitlines())
+
+
+def test_a_signal_while_it_starts_ends_it_too(tmp_path: Path) -> None:
+    with started("--port", "0", "--ephemeral", folder=tmp_path) as process:
+        while not list(tmp_path.glob("ottla-*")):
+            assert process.poll() is None
+        process.terminate()
+        _, complaints = process.communicate()
+    assert process.returncode == 0
+    assert "Traceback" not in complaints
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_second_signal_does_not_wait(tmp_path: Path) -> None:
+    with started("--port", "0", "--data", str(tmp_path / "data"), folder=tmp_path) as process:
+        facts_of(process)
+        # Both wait for it when it goes on, so the second finds the first unfinished.
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        _, said = process.communicate()
+    assert process.returncode in (128 + signal.SIGINT, 128 + signal.SIGTERM)
+    assert said.endswith(
+        "ottla: ended at once, unfinished; the next start looks through the logs.\n"
+    )
+
+
+def test_an_ephemeral_broker_leaves_nothing(tmp_path: Path) -> None:
+    with started("--port", "0", "--ephemeral", folder=tmp_path) as process:
+        (folder,) = facts_of(process)["data"]
+        assert Path(folder).parent == tmp_path
+        process.terminate()
+        process.communicate()
+    assert not list(tmp_path.iterdir())
+
+
+def test_it_ends_with_its_standard_input_if_asked_to(tmp_path: Path) -> None:
+    arguments = ("--port", "0", "--ephemeral", "--until-stdin-closes")
+    with started(*arguments, folder=tmp_path) as process:
+        facts_of(process)
+        process.communicate()  # closes it
+    assert process.returncode == 0
+
+
+def test_a_port_in_use_is_named_with_the_fix(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused("--port", str(port), "--data", str(tmp_path))
+        assert said == (
+            f"cannot listen at 127.0.0.1:{port}: another program uses this port. Stop that "
+            "program, or choose another port with --port or listeners; 0 takes a free one.\n"
+        )
+        said = refused("--port=0", "--data", str(tmp_path), f"--set=ottla.http.port={port}")
+        assert f"127.0.0.1:{port}: another program uses this port" in said
+        assert "ottla.http.port" in said
+
+
+def test_a_folder_in_use_is_named_with_the_fix(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    with started("--port", "0", "--data", data, folder=tmp_path) as process:
+        facts_of(process)
+        said = refused("--port", "0", "--data", data)
+        assert said.startswith(data)
+        assert "stop that one" in said
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    data = str(tmp_path / "file" / "data")
+    assert refused("--port", "0", "--data", data) == (
+        f"the folder {data} cannot be made: Not a directory. "
+        "Give another with --data or log.dirs.\n"
+    )
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert str(tmp_path) in refused("--port", "0", "--data", str(tmp_path))
+
+
+def test_all_mistakes_in_options_are_told_at_once() -> None:
+    said = refused(
+        "--ephemeral", "--set=num.partitions=x", "--set=nothing", "--set=log.segment.bytes=1"
+    )
+    assert len(said.splitlines()) == 3
+    for mistake in ("'nothing'", "num.partitions: 'x'", "log.segment.bytes: '1'"):
+        assert mistake in said
+
+
+def test_an_option_that_does_not_exist_is_warned_of_with_the_nearest(tmp_path: Path) -> None:
+    arguments = ("--port", "0", "--ephemeral", "--set=log.retntion.ms=1")
+    with started(*arguments, folder=tmp_path) as process:
+        facts_of(process)
+        process.terminate()
+        _, said = process.communicate()
+    assert "log.retntion.ms" in said
+    assert "did you mean log.retention.ms" in said
+
+
+def test_a_wrong_call_is_shown_how_to_do_it() -> None:
+    ended = subprocess.run(
+        command("--log-level", "loud"), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert "'loud' is not one of" in ended.stderr
+
+
+@pytest.mark.parametrize(("level", "is_told"), [("info", True), ("warn", False), ("error", False)])
+def test_it_tells_as_much_as_it_is_asked_to(tmp_path: Path, level: str, is_told: bool) -> None:
+    arguments = ("--port", "0", "--ephemeral", "--log-level", level)
+    with started(*arguments, folder=tmp_path) as process:
+        facts_of(process)
+        process.terminate()
+        _, said = process.communicate()
+    assert ("ottla.controller.controller broker 0 is controller" in said) is is_told
+    assert (said == "") is (level == "error")
