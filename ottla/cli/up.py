@@ -23,6 +23,8 @@ _FOR_ONE_BROKER = {
     "group.initial.rebalance.delay.ms": "0",
 }
 
+up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
 UntilStdinCloses = Annotated[
     bool,
     typer.Option(
@@ -30,8 +32,6 @@ UntilStdinCloses = Annotated[
         help="Stop at the end of stdin, which comes when whoever started it is gone.",
     ),
 ]
-
-up = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @up.command()

@@ -114,7 +114,7 @@ class LogDirectory:
         if cluster_id is not None and meta.cluster_id not in (None, cluster_id):
             raise DirectoryRefused(
                 f"{path} belongs to cluster {meta.cluster_id}, this broker to {cluster_id}: "
-                "is zookeeper.connect or log.dirs right?"
+                "is log.dirs or ottla.metadata.path right?"
             )
         wanted = replace(meta, node_id=broker_id, cluster_id=cluster_id or meta.cluster_id)
         if wanted != meta:
