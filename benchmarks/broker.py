@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "broker.json"
 PLOTS = HERE.parent / "docs"
 QUICK_SCALE = 0.1
-REPEATS = 3
+PASSES = 3
 
 
 def main() -> None:
@@ -43,15 +43,16 @@ def main() -> None:
     for target in available(options.targets):
         print(f"-- {target.name}", flush=True)
         figures = table.figures.setdefault(target.name, {})
-        runs[target.name] = _measure_warm(target, chosen, figures, options.quick)
+        passes = 1 if options.quick else options.passes
+        runs[target.name] = _measure_warm(target, chosen, figures, passes, quick=options.quick)
         if lives:
-            _measure_lives(target, figures, options.quick)
+            _measure_lives(target, figures, passes, quick=options.quick)
     measured = [row for row in rows if any(row.label in each for each in table.figures.values())]
     print(table.text(measured))
     if options.only or options.quick:
         return
     lines = table.as_json(measured)
-    results = _setting() | {"rows": lines, "runs": runs}
+    results = _setting() | {"passes": options.passes} | {"rows": lines, "runs": runs}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     if len(table.figures) == 2:
@@ -62,13 +63,16 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks broker")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, once")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows with this in their name")
+    parser.add_argument(
+        "--passes", type=int, default=PASSES, help="how often each is run; the median counts"
+    )
     both = ("kafka", "ottla")
     parser.add_argument("--targets", nargs="+", choices=both, default=both)
     return parser.parse_args()
 
 
 def _measure_warm(
-    target: Target, chosen: list[Scenario], figures: Figures, quick: bool
+    target: Target, chosen: list[Scenario], figures: Figures, passes: int, *, quick: bool
 ) -> dict[str, list[Outcome]]:
     runs: dict[str, list[Outcome]] = {}
     if not chosen:
@@ -79,7 +83,7 @@ def _measure_warm(
             scenario.run(bench)
         bench.take_outcomes()
         for scenario in chosen:
-            _repeat(scenario, bench, figures, 1 if quick else REPEATS)
+            _repeat(scenario, bench, figures, passes)
             runs[scenario.name] = bench.take_outcomes()
         figures[life.LOADED.label] = usage.peak_mb(bench.running.pids)
         if (stall_ms := longest_stall_ms(bench.running.metrics_url)) is not None:
@@ -103,8 +107,8 @@ def _repeat(scenario: Scenario, bench: Bench, figures: Figures, repeats: int) ->
     print(f"{'':44} cpu: {cpu}", flush=True)
 
 
-def _measure_lives(target: Target, figures: Figures, quick: bool) -> None:
-    starts = [life.start_and_idle(target) for _ in range(1 if quick else REPEATS)]
+def _measure_lives(target: Target, figures: Figures, passes: int, *, quick: bool) -> None:
+    starts = [life.start_and_idle(target) for _ in range(passes)]
     found = {label: median(each[label] for each in starts) for label in starts[0]}
     if not quick:
         found |= life.thousand_partitions(target) | life.ten_thousand_partitions(target)
@@ -124,7 +128,6 @@ def _setting() -> dict[str, object]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "repeats": REPEATS,
     }
 
 

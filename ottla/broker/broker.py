@@ -26,6 +26,7 @@ from ottla.broker.tasks import Tasks
 from ottla.broker.tending import Tending
 from ottla.broker.testing_hooks import Hooks
 from ottla.broker.topic_rules import controller_settings, topic_rules
+from ottla.broker.unserved import refuse_unserved
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.cleaner_options import (
     LOG_CLEANER_DEDUPE_BUFFER_SIZE,
@@ -95,6 +96,7 @@ class Broker:
         await self.stop()
 
     async def start(self) -> None:
+        refuse_unserved(self.config)
         async with AsyncExitStack() as stack:
             await self._start(stack)
             self._stack = stack.pop_all()

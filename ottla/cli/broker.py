@@ -12,6 +12,7 @@ from ottla.broker.advertising import CannotListen
 from ottla.broker.broker import Broker
 from ottla.broker.ending import Ending
 from ottla.broker.service import serve
+from ottla.broker.unserved import unserved_warnings
 from ottla.cli.failure import fail
 from ottla.cli.logs import Level, LogLevel, set_up_logs
 from ottla.config.broker_config import BrokerConfig
@@ -97,7 +98,7 @@ def _load(properties: dict[str, str], settings: list[str]) -> BrokerConfig:
         raise ConfigError(*mistakes, *error.mistakes) from error
     if mistakes:
         raise ConfigError(*mistakes)
-    for warning in (*gathered.warnings, *config.warnings):
+    for warning in (*gathered.warnings, *config.warnings, *unserved_warnings(config)):
         typer.echo(f"warning: {warning}", err=True)
     return config
 
