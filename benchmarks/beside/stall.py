@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.request import urlopen
 
-_STALL = re.compile(r"^\w*loop_stall\w*_(ms|seconds)\w*(?:\{[^}]*\})? ([0-9.eE+-]+)$", re.MULTILINE)
+_STALL = re.compile(r"^ottla_EventLoop_LongestStallMs ([0-9.eE+-]+)$", re.MULTILINE)
 _TIMEOUT_S = 10
 
 
@@ -18,7 +18,5 @@ def longest_stall_ms(metrics_url: str | None) -> float | None:
 
 
 def find_stall_ms(text: str) -> float | None:
-    found = [
-        float(value) * (1000 if unit == "seconds" else 1) for unit, value in _STALL.findall(text)
-    ]
-    return max(found, default=None)
+    found = _STALL.search(text)
+    return float(found[1]) if found else None

@@ -151,8 +151,7 @@ class Ottla:
         process.wait_until(lambda: _ready_line(process.text()) is not None)
         ready = _ready_line(process.text()) or {}
         pids = (int(str(ready["pid"])),)
-        url = ready.get("metrics")
-        return Running(str(ready["bootstrap"]), pids, start_s, str(url) if url else None)
+        return Running(str(ready["bootstrap"]), pids, start_s, f"{ready['http']}/metrics")
 
     def stop(self) -> None:
         if self._process is not None:

@@ -47,8 +47,8 @@ def test_every_row_has_a_name_of_its_own() -> None:
 
 
 def test_the_longest_stall_is_found_among_other_metrics() -> None:
-    text = "# TYPE x gauge\nx_total 3.0\nottla_loop_stall_seconds_max 0.25\nloop_stall_ms 12\n"
-    assert find_stall_ms(text) == 250
+    text = "# TYPE x gauge\nx_total 3.0\nottla_EventLoop_LongestStallMs 12.5\ny 1\n"
+    assert find_stall_ms(text) == 12.5
     assert find_stall_ms("x_total 3.0\n") is None
 
 
