@@ -13,6 +13,7 @@ from ottla.protocol.records.batch import (
     CONTROL_BIT,
     BatchHeader,
     patch_batch,
+    patch_into,
     patch_timestamp,
     read_header,
     validate_batch,
@@ -99,7 +100,7 @@ def take_as_it_is(
         or size_bytes > config.segment_bytes
     ):
         check_client_batch(header, size_bytes, config)
-    patch_batch(view, header, base_offset=next_offset, leader_epoch=leader_epoch)
+    patch_into(view, 0, next_offset, header[1], leader_epoch)
     last_offset = next_offset + delta
     append = _new_tuple(Append, (view, next_offset, last_offset, header[8], last_offset))
     return _new_tuple(Incoming, (append, header, _NO_TIMESTAMP))

@@ -188,7 +188,9 @@ class Log:
             self.producers.append(
                 header, base_offset=append.first_offset, max_timestamp=append.max_timestamp
             )
-        self._queue(group, append)
+        group.appends.append(append)  # as `_queue`
+        group.size_bytes += len(append[0])
+        self.next_offset = append[2] + 1
         return _new_tuple(Appended, (append[1], append[2], log_append_time, group))
 
     def append_marker(
