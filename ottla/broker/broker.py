@@ -19,6 +19,7 @@ from ottla.broker.loopback import Loopback
 from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.reconfiguration import Reconfiguration
+from ottla.broker.recovering import Recovering
 from ottla.broker.routes import get_routes, post_routes
 from ottla.broker.settings import Settings
 from ottla.broker.stalls import Stalls
@@ -220,7 +221,8 @@ class Broker:
             now_ms=now_ms,
         )
         stack.callback(lambda: self.directories.close(ports.background, broker_epoch=self._epoch()))
-        self.directories.recover(ports.background, now_ms=now_ms, on_progress=lambda count: None)
+        progress = Recovering(self.directories, ports.clock)
+        self.directories.recover(ports.background, now_ms=now_ms, on_progress=progress)
 
     def _new_tag(self) -> str:
         """For the names of folders that are deleted or moved."""
