@@ -16,7 +16,10 @@ _HASTE = b"ottla: ended at once, unfinished; the next start looks through the lo
 
 
 class Ending:
-    """The first SIGTERM or Ctrl-C lets the broker finish; the second does not."""
+    """The first SIGTERM or Ctrl-C lets the broker finish; a Ctrl-C after that does not.
+
+    A second SIGTERM changes nothing: whoever sends them means the same, and can still kill.
+    """
 
     def __init__(self) -> None:
         self._is_told = False
@@ -29,6 +32,8 @@ class Ending:
             signal.signal(number, self._signalled)
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:
+        if self._is_told and number == signal.SIGTERM:
+            return
         if self._is_told:
             os.write(sys.stderr.fileno(), _HASTE)
             os._exit(128 + number)

@@ -83,21 +83,6 @@ def test_a_signal_while_it_starts_ends_it_too(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_second_signal_does_not_wait(tmp_path: Path) -> None:
-    with started("--port", "0", "--data", str(tmp_path / "data"), folder=tmp_path) as process:
-        facts_of(process)
-        # Both wait for it when it goes on, so the second finds the first unfinished.
-        process.send_signal(signal.SIGSTOP)
-        process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGCONT)
-        _, said = process.communicate()
-    assert process.returncode in (128 + signal.SIGINT, 128 + signal.SIGTERM)
-    assert said.endswith(
-        "ottla: ended at once, unfinished; the next start looks through the logs.\n"
-    )
-
-
 def test_an_ephemeral_broker_leaves_nothing(tmp_path: Path) -> None:
     with started("--port", "0", "--ephemeral", folder=tmp_path) as process:
         (folder,) = facts_of(process)["data"]

@@ -1,0 +1,44 @@
+"""Signals: the first lets a broker finish, and what a second one does."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from ottla.broker.ending import Ending
+
+
+class Exited(Exception):
+    """Instead of the end of this process."""
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ending]:
+    """A broker that is finishing: its signals are taken, and the first SIGTERM came."""
+
+    def leave(code: int) -> None:
+        raise Exited(code)
+
+    monkeypatch.setattr(os, "_exit", leave)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    ending = Ending()
+    ending.take_signals()
+    with pytest.raises(SystemExit):  # nothing had begun
+        signal.raise_signal(signal.SIGTERM)
+    yield ending
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("told")
+def test_a_second_sigterm_changes_nothing() -> None:
+    signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.usefixtures("told")
+def test_ctrl_c_while_it_finishes_ends_it_at_once() -> None:
+    with pytest.raises(Exited, match=str(128 + signal.SIGINT)):
+        signal.raise_signal(signal.SIGINT)
