@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ottla.config import network_options as options
 from ottla.config.broker_config import BrokerConfig
+from ottla.config.option import Option
 from ottla.network.server import Limits
 
 
@@ -17,14 +18,13 @@ def limits_of(config: BrokerConfig) -> Limits:
         queued_max_request_bytes=config[options.QUEUED_MAX_REQUEST_BYTES],
         # Kafka's default of 100 KB is from another time: unless somebody asks for a size, the
         # system finds a better one by itself.
-        send_buffer_bytes=_asked(config, config[options.SOCKET_SEND_BUFFER_BYTES]),
-        receive_buffer_bytes=_asked(config, config[options.SOCKET_RECEIVE_BUFFER_BYTES]),
+        send_buffer_bytes=_if_set(config, options.SOCKET_SEND_BUFFER_BYTES),
+        receive_buffer_bytes=_if_set(config, options.SOCKET_RECEIVE_BUFFER_BYTES),
     )
 
 
-def _asked(config: BrokerConfig, size: int) -> int:
-    is_default = size == options.SOCKET_SEND_BUFFER_BYTES.default
-    return -1 if is_default else size
+def _if_set(config: BrokerConfig, option: Option[int]) -> int:
+    return config[option] if config.is_set(option) else -1
 
 
 def _overrides(text: str) -> dict[str, int]:
