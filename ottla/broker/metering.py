@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ottla.metrics import Metrics
@@ -41,16 +42,8 @@ def gather(broker: Broker) -> Metrics:
     return metrics
 
 
-def _value(number: float) -> _Constant:
-    return _Constant(number)
-
-
-class _Constant:
-    def __init__(self, number: float) -> None:
-        self._number = number
-
-    def __call__(self) -> float:
-        return self._number
+def _value(number: float) -> Callable[[], float]:
+    return lambda: number
 
 
 def _count_traffic(metrics: Metrics, broker: Broker) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ottla.handlers.call import Call
+from ottla.handlers.operations import ALL_CLUSTER_OPERATIONS
 from ottla.protocol.apis.describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,
@@ -12,7 +13,6 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 
 _BROKERS = 1
 _CONTROLLERS = 2
-_ALL_CLUSTER_OPERATIONS = 0x1FA0
 
 
 def handle_describe_cluster(request: DescribeClusterRequest, call: Call) -> DescribeClusterResponse:
@@ -35,7 +35,7 @@ def handle_describe_cluster(request: DescribeClusterRequest, call: Call) -> Desc
         ],
     )
     if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = _ALL_CLUSTER_OPERATIONS
+        response.cluster_authorized_operations = ALL_CLUSTER_OPERATIONS
     return response
 
 

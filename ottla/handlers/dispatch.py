@@ -47,7 +47,7 @@ class Dispatch:
             serve_produce(self._services, connection, start, end, version, correlation_id)
             return True
         if connection.waiting:
-            return False  # only a produce may overtake: see DESIGN of the connection
+            return False  # only a produce may overtake
         served = HANDLERS.get(key)
         if served is None or not served[0] <= version <= served[1]:
             self._refuse_version(connection, key, version, correlation_id)

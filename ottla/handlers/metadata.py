@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
+from ottla.controller.topic_names import is_name
 from ottla.handlers.call import Call
 from ottla.handlers.metadata_answer import encode_metadata
+from ottla.handlers.operations import ALL_CLUSTER_OPERATIONS, ALL_TOPIC_OPERATIONS
 from ottla.handlers.produce import INTERNAL_TOPICS
 from ottla.metadata.image import TopicImage
 from ottla.protocol.apis.metadata import (
@@ -19,10 +19,6 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.primitives import ZERO_UUID
 
 _TOPIC_IDS_FROM = 12
-LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-# Describe, read, write and all the rest: without an authorizer everybody may do everything.
-_ALL_TOPIC_OPERATIONS = 0x0DF8
-_ALL_CLUSTER_OPERATIONS = 0x1FA0
 
 
 def handle_metadata(request: MetadataRequest, call: Call) -> None:
@@ -34,10 +30,10 @@ def handle_metadata(request: MetadataRequest, call: Call) -> None:
         topics=[],
     )
     if request.include_cluster_authorized_operations and call.version <= 10:
-        response.cluster_authorized_operations = _ALL_CLUSTER_OPERATIONS
+        response.cluster_authorized_operations = ALL_CLUSTER_OPERATIONS
     operations = None
     if request.include_topic_authorized_operations:
-        operations = _ALL_TOPIC_OPERATIONS
+        operations = ALL_TOPIC_OPERATIONS
     for topic in missing:
         topic.topic_authorized_operations = -(2**31)
     call.reply_with([encode_metadata(call, response, found, missing, operations)])
@@ -80,8 +76,9 @@ def _find(asked: MetadataRequestTopic, call: Call) -> TopicImage | MetadataRespo
     topic = image.topics.get(name)
     if topic is not None:
         return topic
-    is_legal = LEGAL_NAME.fullmatch(name) and name not in (".", "..")
-    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_legal else ErrorCode.INVALID_TOPIC_EXCEPTION
+    error = ErrorCode.INVALID_TOPIC_EXCEPTION
+    if is_name(name):
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return MetadataResponseTopic(
         error_code=error, name=name, is_internal=name in INTERNAL_TOPICS, partitions=[]
     )
