@@ -82,6 +82,7 @@ class Connection:
         self.shortcut: Shortcut | None = None
         self.is_backed_up = False  # the client does not read its answers
         self.is_closed = False
+        self.is_sending = False  # `send` comes at the end of this tick; it sets this back itself
         self.on_closed: list[Callable[[], None]] = []
         self.send: Callable[[], None] = _no_door
         self.shut: Callable[[], None] = _no_door
@@ -94,7 +95,6 @@ class Connection:
         self._reserved = 0  # bytes, beyond the small buffer that each has
         self._is_blocked = False  # by a parked request that nothing may overtake
         self._is_handling = False
-        self._sends = False
 
     @property
     def is_hungry(self) -> bool:
@@ -181,23 +181,28 @@ class Connection:
         self._is_handling = True
         serve = self._service.serve
         try:
-            while not (self._is_blocked or self.is_backed_up or self.is_closed):
-                start, left = self._start, self._end - self._start
-                if left < 4:
-                    break
+            while (left := self._end - self._start) >= 4 and not (
+                self._is_blocked or self.is_backed_up or self.is_closed
+            ):
+                start = self._start
                 (size,) = _SIZE.unpack_from(self.buffer, start)
                 if not 0 <= size <= self._max_request_bytes:
                     raise _wrong_size(size, self._max_request_bytes)
                 if size + 4 > left:
                     break
                 self._start = end = start + 4 + size
-                if not serve(self, start + 4, end):
+                shortcut = self.shortcut
+                if (shortcut is None or not shortcut.serve(self, start + 4, end)) and not serve(
+                    self, start + 4, end
+                ):
                     self._start = start
                     self._is_blocked = True
                     break
                 self.requests += 1
             if self._start == self._end:
-                self._emptied()
+                self._start = self._end = 0
+                if self._memory.is_short:
+                    self.shrink()  # others cannot even read their requests
         except ProtocolError as error:
             _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
             self.close()
@@ -207,35 +212,24 @@ class Connection:
         finally:
             self._is_handling = False
 
-    def _emptied(self) -> None:
-        self._start = self._end = 0
-        if self._memory.is_short:
-            self.shrink()  # others cannot even read their requests
-
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
         self.outgoing.extend(pieces)
         if len(self.outgoing) > MOST_UNSENT:
             self.is_backed_up = True  # the send that follows goes on with the rest
-        if not self._sends:
-            self.send_soon()
+        self.send_soon()
 
     def answer_with(self, piece: bytes) -> None:
         """As `answer`, for the one piece that nearly every answer is."""
         self.outgoing.append(piece)
-        if not self._sends:
-            self._sends = True
-            self._tick.send(self._send)
+        if not self.is_sending:
+            self.is_sending = True
+            self._tick.send(self.send)
 
     def send_soon(self) -> None:
-        if not self._sends:
-            self._sends = True
-            self._tick.send(self._send)
-
-    def _send(self) -> None:
-        self._sends = False
-        if not self.is_closed:
-            self.send()
+        if not self.is_sending:
+            self.is_sending = True
+            self._tick.send(self.send)
 
     def owe(self, request: Owed, *, blocks: bool) -> None:
         """The answer comes later, by `settle`. What blocks lets no later request overtake it."""

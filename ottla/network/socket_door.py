@@ -102,6 +102,9 @@ class SocketDoor:
     def flush(self) -> None:
         """Send what there is, as far as the client takes it."""
         connection = self.connection
+        connection.is_sending = False
+        if connection.is_closed:
+            return
         outgoing = connection.outgoing
         try:
             if len(outgoing) == 1 and type(outgoing[0]) is bytes:

@@ -151,14 +151,15 @@ class Segment:
 
     def note(self, append: Append) -> None:
         """Take into account what now stands at the segment's end."""
+        data, _, last_offset, timestamp, offset_of_timestamp = append
         if self.first_timestamp is None:
-            self._note_first(append.max_timestamp)
-        if append.max_timestamp > self.max_timestamp:
-            self.max_timestamp = append.max_timestamp
-            self.offset_of_max_timestamp = append.offset_of_max_timestamp
+            self._note_first(timestamp)
+        if timestamp > self.max_timestamp:
+            self.max_timestamp = timestamp
+            self.offset_of_max_timestamp = offset_of_timestamp
         if self._bytes_since_entry > self.config.index_interval_bytes:
-            self._add_entries(append.last_offset)
-        size = len(append.data)
+            self._add_entries(last_offset)
+        size = len(data)
         self._bytes_since_entry += size
         self.size_bytes += size
 

@@ -78,8 +78,11 @@ class Wire:
         self.shut += 1
 
     def _send(self) -> None:
-        self.sends += 1
         connection = self.connection
+        connection.is_sending = False
+        if connection.is_closed:
+            return
+        self.sends += 1
         if not self.reads:
             connection.is_backed_up = True
             return
