@@ -31,7 +31,6 @@ from ottla.storage.segment import Append
 _NO_TIMESTAMP = -1
 _LAST_CODEC = int(Codec.ZSTD)
 _SPECIAL = LOG_APPEND_TIME_BIT | CONTROL_BIT
-_new_tuple = tuple.__new__
 _CODECS = {
     "uncompressed": Codec.NONE,
     "gzip": Codec.GZIP,
@@ -83,42 +82,44 @@ def check_client_batch(header: BatchHeader, size_bytes: int, config: LogConfig) 
         raise KafkaError(ErrorCode.INVALID_RECORD, detail)
 
 
-def header_as_it_is(view: memoryview, config: LogConfig) -> BatchHeader | None:
-    """Checks one v2 batch by its header and checksum. None if it needs the long way."""
+def fields_as_they_are(view: memoryview, config: LogConfig) -> tuple[int, ...] | None:
+    """One v2 batch, checked by its header and checksum. None if it needs the long way.
+
+    Those of `BatchHeader`, by number, and few conditions for all rules: this runs for every batch.
+    """
     size_bytes = len(view)
     if size_bytes < BATCH_OVERHEAD:
         return None
-    # Fields by number, and one condition for all rules: this runs for every batch.
-    header = _new_tuple(BatchHeader, unpack_header(view))
-    attributes = header[5]
+    fields: tuple[int, ...] = unpack_header(view)
+    attributes = fields[5]
     if (
-        header[3] != 2
-        or header[1] + LOG_OVERHEAD != size_bytes
+        fields[3] != 2
+        or fields[1] + LOG_OVERHEAD != size_bytes
         or attributes & _SPECIAL
         or attributes & CODEC_MASK > _LAST_CODEC
-        or header[4] != crc32c(view[CHECKED_FROM:])
+        or fields[4] != crc32c(view[CHECKED_FROM:])
     ):
         return None
     if (
-        header[0]
-        or header[6] < 0
-        or header[6] + 1 != header[12]
-        or header[9] >= 0 > header[11]
+        fields[0]
+        or fields[6] < 0
+        or fields[6] + 1 != fields[12]
+        or fields[9] >= 0 > fields[11]
         or size_bytes > config.max_message_bytes
         or size_bytes > config.segment_bytes
     ):
-        check_client_batch(header, size_bytes, config)
-    return header
+        check_client_batch(BatchHeader(*fields), size_bytes, config)
+    return fields
 
 
 def take_as_it_is(
-    view: memoryview, header: BatchHeader, *, next_offset: int, leader_epoch: int
+    view: memoryview, fields: tuple[int, ...], *, next_offset: int, leader_epoch: int
 ) -> Incoming:
     """The short way: only what a leader assigns is written into the batch."""
+    header = BatchHeader(*fields)
     patch_into(view, 0, next_offset, header[1], leader_epoch)
     last_offset = next_offset + header[6]
-    append = _new_tuple(Append, (view, next_offset, last_offset, header[8], last_offset))
-    return _new_tuple(Incoming, (append, header, _NO_TIMESTAMP))
+    return Incoming(Append(view, next_offset, last_offset, header[8], last_offset), header)
 
 
 def take(

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
-from ottla.protocol.records.batch import BatchHeader, patch_into
+from ottla.protocol.records.batch import patch_into
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.checkpoints import format_leader_epochs
@@ -23,14 +23,14 @@ from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import Disk, DiskFailed, File
 from ottla.storage.incoming import (
     Incoming,
-    header_as_it_is,
+    fields_as_they_are,
     take,
     take_as_it_is,
     takes_batches_as_they_are,
 )
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
-from ottla.storage.segment import Append, Segment
+from ottla.storage.segment import Append, AppendFields, Segment
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
@@ -48,7 +48,7 @@ class AppendGroup:
     __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes", "tracks_producers")
 
     def __init__(self, next_offset: int) -> None:
-        self.appends: list[Append] = []
+        self.appends: list[AppendFields] = []
         self.aborted: list[AbortedTransaction] | None = None
         self.size_bytes = 0
         self.next_offset = next_offset  # where the log ends if the write fails
@@ -158,27 +158,31 @@ class Log:
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        header = header_as_it_is(view, self.config) if self._plain else None
-        if header is None or header[9] >= 0:
-            return self._append_with_care(view, header, leader_epoch=leader_epoch, now_ms=now_ms)
+        fields = fields_as_they_are(view, self.config) if self._plain else None
+        if fields is None or fields[9] >= 0:
+            return self._append_with_care(view, fields, leader_epoch=leader_epoch, now_ms=now_ms)
         # What nearly all appends are. The same as below, with as few calls as it can be done.
-        size_bytes, first_offset, timestamp = len(view), self.next_offset, header[8]
-        last_offset = first_offset + header[6]
+        size_bytes, first_offset, timestamp = len(view), self.next_offset, fields[8]
+        last_offset = first_offset + fields[6]
         group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
-        patch_into(view, 0, first_offset, header[1], leader_epoch)
-        append = (view, first_offset, last_offset, timestamp, last_offset)
-        group.appends.append(_new_tuple(Append, append))
+        patch_into(view, 0, first_offset, fields[1], leader_epoch)
+        group.appends.append((view, first_offset, last_offset, timestamp, last_offset))
         group.size_bytes += size_bytes
         self.next_offset = last_offset + 1
         return _new_tuple(Appended, (first_offset, last_offset, -1, group))
 
     def _append_with_care(
-        self, view: memoryview, header: BatchHeader | None, *, leader_epoch: int, now_ms: int
+        self,
+        view: memoryview,
+        fields: tuple[int, ...] | None,
+        *,
+        leader_epoch: int,
+        now_ms: int,
     ) -> Appended:
         """What has a producer to be checked, or is not taken as it is."""
         offset, config = self.next_offset, self.config
-        if header is not None:
-            incoming = take_as_it_is(view, header, next_offset=offset, leader_epoch=leader_epoch)
+        if fields is not None:
+            incoming = take_as_it_is(view, fields, next_offset=offset, leader_epoch=leader_epoch)
         else:
             incoming = take(
                 view, config, next_offset=offset, leader_epoch=leader_epoch, now_ms=now_ms

@@ -27,6 +27,10 @@ MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
 
 
+# An `Append` without its names, which cost more to make than a small batch costs to check.
+AppendFields = tuple[Buffer, int, int, int, int]
+
+
 class Append(NamedTuple):
     """One validated and patched record set, ready to be written."""
 
@@ -139,7 +143,7 @@ class Segment:
             and not self._indexes_are_full
         )
 
-    def write(self, appends: Sequence[Append]) -> None:
+    def write(self, appends: Sequence[AppendFields]) -> None:
         """All of them with one write, or none of them and the file as it was."""
         log = self._log or self.log
         if len(appends) == 1:
@@ -149,7 +153,7 @@ class Segment:
         for append in appends:
             self.note(append)
 
-    def note(self, append: Append) -> None:
+    def note(self, append: AppendFields) -> None:
         """Take into account what now stands at the segment's end."""
         data, _, last_offset, timestamp, offset_of_timestamp = append
         if self.first_timestamp is None:
