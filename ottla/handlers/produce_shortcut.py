@@ -33,6 +33,7 @@ _MARK = 0x0102_0304_0506_0708  # three numbers that stand nowhere else in an ans
 _MARKS = (_MARK, _MARK + 1, _MARK + 2)
 _OFFSETS = Struct(">qqq")
 _NO_TAGS = bytes(3)
+_MOST_KNOWN = 10_000
 
 
 class ProduceShortcut:
@@ -70,6 +71,10 @@ class ProduceShortcut:
         self._head, self._tail = answer[8:at], answer[at + _OFFSETS.size :]
         whole = Struct(f">ii{len(self._head)}sqqq{len(self._tail)}s")
         self._pack, self._answer_bytes = whole.pack, whole.size - 4
+
+    def is_for(self, partition: Partition) -> bool:
+        """Not one of the same name that was deleted meanwhile."""
+        return self._partition is partition
 
     def _answer(
         self,
@@ -185,4 +190,12 @@ def shortcut_for(
     if version < _START_OFFSET_FROM:
         return None
     prefix = bytes(connection.view[start + _HEAD_BYTES : frame.prefix_end])
-    return ProduceShortcut(partition, services, prefix=prefix, acks=frame.acks, version=version)
+    # Many connections of like clients share one, which then stays in the processor's cache.
+    known = services.shortcuts.get((version, prefix))
+    if isinstance(known, ProduceShortcut) and known.is_for(partition):
+        return known
+    if len(services.shortcuts) >= _MOST_KNOWN:
+        services.shortcuts.clear()
+    made = ProduceShortcut(partition, services, prefix=prefix, acks=frame.acks, version=version)
+    services.shortcuts[version, prefix] = made
+    return made

@@ -12,7 +12,7 @@ from typing import Protocol
 
 READ = 1  # as EPOLLIN
 WRITE = 4  # as EPOLLOUT
-MOST_EVENTS = 512  # of one round
+MOST_EVENTS = 128  # of one round: more, and what was read is out of the cache when it is answered
 Events = list[tuple[int, int]]  # descriptors, and what they are ready for
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ottla.network.connection import Connection, Service
+from ottla.network.connection import SMALL_BUFFER, Connection, ReceiveBuffer, Service
 from ottla.network.memory import RequestMemory
 from ottla.network.poller import MOST_EVENTS, READ, Events
 from ottla.network.socket_door import SocketDoor
@@ -64,6 +64,8 @@ class Server:
         self._sockets = sockets
         self._poller = sockets.new_poller(loop, self._rounds)
         self._listeners: dict[int, tuple[Listener, str]] = {}
+        # One for each event of a round, whoever has it: few clients send at the same moment.
+        self._buffers = [ReceiveBuffer.of(SMALL_BUFFER) for _ in range(MOST_EVENTS)]
         self._accepts = False
         self._per_ip: Counter[str] = Counter()
         self._numbers = 0
@@ -87,11 +89,11 @@ class Server:
         for _ in range(_MOST_ROUNDS):
             tick.begin()
             now_ms = self._timer.now_ms()
-            for descriptor, event in events:
+            for (descriptor, event), lent in zip(events, self._buffers, strict=False):
                 door = connections.get(descriptor)
                 if door is not None:
                     door.connection.active_ms = now_ms
-                    door.ready(event)
+                    door.ready(event, lent)
                 elif descriptor in listeners:
                     self._accept(*listeners[descriptor])
             tick.end()
