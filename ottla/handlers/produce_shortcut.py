@@ -41,8 +41,8 @@ class ProduceShortcut:
 
     __slots__ = (
         "_acks", "_answer_bytes", "_counts", "_head", "_is_flexible", "_key", "_key_and_version",
-        "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes", "_special_bits", "_tail",
-        "_version",
+        "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes", "_special_bits",
+        "_tail", "_version",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +57,7 @@ class ProduceShortcut:
         self._partition = partition
         self._now_ms = services.clock.now_ms
         self._counts = services.requests.by_version
+        self._known = services.shortcuts
         self._key = (_PRODUCE, version)
         self._key_and_version = _KEY_AND_VERSION.pack(_PRODUCE, version)
         # Transactional, or zstd in versions that may not carry it: the long way has to judge.
@@ -104,11 +105,12 @@ class ProduceShortcut:
         if (
             end - at < _SMALLEST_BATCH  # or a length would be read that may lie behind the buffer
             or not buffer.startswith(self._key_and_version, start)
-            or not buffer.startswith(self._prefix, start + _HEAD_BYTES)
             or connection.waiting
             or not partition.answers_at_once
         ):
             return False
+        if not buffer.startswith(self._prefix, start + _HEAD_BYTES):
+            return self._pass_on(connection, start, end)
         if self._is_flexible:
             records = self._compact_records(connection, at, end)
         else:
@@ -140,6 +142,15 @@ class ProduceShortcut:
             )
         )  # fmt: skip
         return True
+
+    def _pass_on(self, connection: Connection, start: int, end: int) -> bool:
+        """To the shortcut of another partition: the prefixes of one client are of one length."""
+        prefix = bytes(connection.view[start + _HEAD_BYTES : start + self._prefix_bytes])
+        other = self._known.get((self._version, prefix))
+        if other is None:
+            return False
+        connection.shortcut = other
+        return other.serve(connection, start, end)
 
     def _compact_records(self, connection: Connection, at: int, end: int) -> memoryview | None:
         """The one batch that follows the prefix, if nothing but it does."""
