@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 
 from ottla.storage.checkpoints import (
@@ -80,12 +80,15 @@ class CheckpointFile:
             raise
         self._written, self._saved = number, offsets
 
-    def save(self) -> None:
-        """Now, and whatever else is on its way."""
+    def prepare_anew(self) -> Callable[[], None]:
+        """The same, whatever else is on its way."""
         self._newest = None
         write = self.prepare()
         assert write is not None
-        write()
+        return write
+
+    def save(self) -> None:
+        self.prepare_anew()()
 
 
 class Checkpoints:
@@ -131,8 +134,11 @@ class Checkpoints:
         for file in self.files.values():
             file.forget(partition)
 
-    def forget_for_good(self, partition: TopicPartition) -> None:
-        """Before a new log gets the name: the old one's offsets would be taken for its own."""
-        for file in self.files.values():
-            if file.forget(partition):
-                file.save()
+    def forget_for_good(self, partitions: Iterable[TopicPartition]) -> list[Callable[[], None]]:
+        """What must be run, on any thread, before new logs get these names.
+
+        The offsets of the old ones would be taken for theirs.
+        """
+        names = list(partitions)
+        knowing = [file for file in self.files.values() if any([*map(file.forget, names)])]
+        return [file.prepare_anew() for file in knowing]
