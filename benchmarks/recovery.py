@@ -15,9 +15,9 @@ from crc32c import crc32c
 from ottla.protocol.records.batch import build_batch, patch_batch, read_header
 from ottla.protocol.records.record import Record
 from ottla.storage.check import check_segment
-from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.config import LogConfig
 from ottla.storage.disk import RealDisk
+from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.segment import Segment
 
 SIZE_BYTES = (1024 if os.environ.get("OTTLA_TEST_PROFILE") == "soak" else 256) * 1024 * 1024

@@ -58,14 +58,19 @@ def says_something(context: ControllerContext, broker: int, answer: LeaderAndIsr
 async def replicas_answered(term: Term, broker: int, answer: LeaderAndIsrResponse) -> None:
     offline = term.context.offline_dirs.setdefault(broker, {})
     lost = []
+    is_back = False
     for at, code in _answers(term.context, answer):
         if code == ErrorCode.NONE:
+            is_back |= at in offline
             offline.pop(at, None)
         elif code == ErrorCode.KAFKA_STORAGE_ERROR and at not in offline:
             offline[at] = None
             lost.append(Replica(at, broker))
     if lost:
         await replicas_went_offline(term, lost)
+    if is_back:  # a full disk has room again, and what is there may be led
+        await term.partitions.bring_online()
+        await term.flush()
 
 
 def _answers(

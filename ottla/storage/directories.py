@@ -112,9 +112,7 @@ class LogDirectories:
                 return directory
         return None
 
-    def home_for(
-        self, partition: TopicPartition, coming: Mapping[str, int]
-    ) -> LogDirectory | None:
+    def home_for(self, partition: TopicPartition, coming: Mapping[str, int]) -> LogDirectory | None:
         """Where a new log is wanted, or the directory with the fewest; None if all are offline.
 
         `coming` is how many more each will have.

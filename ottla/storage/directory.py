@@ -222,11 +222,14 @@ class LogDirectory:
         assert partition not in self.folders, f"{partition} is in {self.path} already"
         path = f"{self.path}/{FolderName(*partition)}"
         was_there = self.disk.status(path) is not None
+        log: Log | None = None
         try:
             log = open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
             if topic_id is not None:
                 self._save_topic_id(path, topic_id)
         except OSError:
+            if log is not None:
+                log.active.close()
             if not was_there:
                 with suppress(OSError):
                     self.disk.remove_folder(path)

@@ -112,6 +112,9 @@ def flush(log: Log) -> None:
 def close(log: Log) -> None:
     """A clean end: everything lasts, and the next start need not look at any batch."""
     log.commit()
+    if not log.next_offset:
+        log.active.close()  # never written to: whatever is lost of it is made anew as it was
+        return
     finish_drops(log)
     log.active.seal()
     log.save_snapshot()

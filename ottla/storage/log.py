@@ -255,9 +255,7 @@ class Log:
             if header is None or header.partition_leader_epoch < 0:
                 continue
             if latest is None or header.partition_leader_epoch > latest.epoch:
-                self.epochs.assign(
-                    header.partition_leader_epoch, start_offset=header.base_offset
-                )
+                self.epochs.assign(header.partition_leader_epoch, start_offset=header.base_offset)
 
     def _replay(self, group: AppendGroup, batch: Batch) -> None:
         self._track_producers(group)

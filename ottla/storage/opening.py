@@ -18,6 +18,10 @@ from ottla.storage.files import CorruptLog, DiskFailed
 from ottla.storage.log import Log
 
 
+class DirectoryOffline(Exception):
+    """Only an operator can help."""
+
+
 class WantedLog(NamedTuple):
     """Without `is_new` it may be in a directory that is offline: another would hide it."""
 
@@ -41,12 +45,12 @@ class Opening:
             if directory is not None:
                 self._part(directory, now_ms).to_open.append(each)
             elif directories.offline and not each.is_new:
-                self.failures[each.partition] = OSError("a log directory is offline")
+                self.failures[each.partition] = DirectoryOffline("a log directory is offline")
             elif (directory := directories.home_for(each.partition, created)) is not None:
                 created[directory.path] += 1
                 self._part(directory, now_ms).to_create.append(each)
             else:
-                self.failures[each.partition] = OSError("every log directory is offline")
+                self.failures[each.partition] = DirectoryOffline("all are offline")
         for part in self._parts.values():
             part.plan()
 
@@ -70,7 +74,7 @@ class Opening:
                 if path in self._directories.online:
                     part.directory.note(partition, log)
                 else:
-                    self.failures[partition] = OSError(f"the log directory {path} is offline")
+                    self.failures[partition] = DirectoryOffline(path)
 
 
 class _Part:
@@ -96,26 +100,36 @@ class _Part:
         self._forget = self.directory.checkpoints.forget_for_good(names)
 
     def run(self) -> None:
-        for each in self.to_open:
-            self._try(self.directory.opened, each)
+        try:
+            for each in self.to_open:
+                self._try(self.directory.opened, each)
+            self._create()
+        except DiskFailed as error:
+            self._fail((*self.to_open, *self.to_create), error)
+
+    def _create(self) -> None:
         try:
             for save in self._forget:
                 save()
-            for each in self.to_create:
-                self._try(self.directory.made, each)
-            if self.to_create:
-                self.directory.sync()
-        except (OSError, DiskFailed) as error:
-            for each in self.to_create:
-                self.logs.pop(each.partition, None)
-                self.failures.setdefault(each.partition, error)
+        except OSError as error:
+            self._fail(self.to_create, error)
+            return
+        for each in self.to_create:
+            self._try(self.directory.made, each)
+        if self.to_create:
+            self.directory.sync()
 
     def _try(self, work: Callable[..., Log], wanted: WantedLog) -> None:
         partition, topic_id, _ = wanted
         config = self._configs[partition[0]]
         try:
             log = work(partition, config, topic_id=topic_id, now_ms=self._now_ms)
-        except (OSError, CorruptLog, DiskFailed) as error:
+        except (OSError, CorruptLog) as error:
             self.failures[partition] = error
         else:
             self.logs[partition] = log
+
+    def _fail(self, wanted: Iterable[WantedLog], error: Exception) -> None:
+        for each in wanted:
+            self.logs.pop(each.partition, None)
+            self.failures.setdefault(each.partition, error)
