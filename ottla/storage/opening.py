@@ -112,7 +112,7 @@ class _Part:
             for save in self._forget:
                 save()
         except OSError as error:
-            self._fail(self.to_create, error)
+            self._fail(self.to_create, self._named(error))
             return
         for each in self.to_create:
             self._try(self.directory.made, each)
@@ -124,10 +124,16 @@ class _Part:
         config = self._configs[partition[0]]
         try:
             log = work(partition, config, topic_id=topic_id, now_ms=self._now_ms)
-        except (OSError, CorruptLog) as error:
+        except OSError as error:
+            self.failures[partition] = self._named(error)
+        except CorruptLog as error:
             self.failures[partition] = error
         else:
             self.logs[partition] = log
+
+    def _named(self, error: OSError) -> OSError:
+        """A write does not say where it was refused."""
+        return OSError(error.errno, error.strerror, self.directory.path)
 
     def _fail(self, wanted: Iterable[WantedLog], error: Exception) -> None:
         for each in wanted:
