@@ -15,9 +15,9 @@ from typing import NamedTuple
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
+from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
 from ottla.storage.dropped import Dropped
-from ottla.storage.epoch_file import EpochFile
 from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import Disk, DiskFailed, File
 from ottla.storage.incoming import Incoming, take, take_as_it_is, takes_batches_as_they_are

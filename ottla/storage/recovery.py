@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.storage.check import check_segment
+from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
-from ottla.storage.epoch_file import EpochFile
 from ottla.storage.files import CorruptLog, Disk
 from ottla.storage.leftovers import (
     list_files,
@@ -84,8 +84,7 @@ def open_log(
     log.recovery_point = log.next_offset
     if not found.was_clean:
         log.recovery_point = min(found.recovery_point or 0, log.next_offset)
-    # What the file has and the log has not may stay there: a flush saves the epochs of what it
-    # makes last, and up to that the batches are asked.
+    # The file may keep what goes here until a flush saves it: up to there the batches are asked.
     log.epochs.truncate_from_end(log.next_offset)
     log.epochs.truncate_from_start(log.log_start_offset)
     rebuild_producers(log, checked)

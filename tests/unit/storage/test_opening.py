@@ -64,7 +64,7 @@ def test_many_partitions_are_created_with_one_sync_in_each_directory() -> None:
     directories = open_all(disk, "/a", "/b")
     before = len(disk.operations)
     assert opened(directories).failures == {}
-    syncs = [each[:2] for each in disk.operations[before:] if each[0].startswith("sync")]
+    syncs = [each[:2] for each in disk.operations[before:] if str(each[0]).startswith("sync")]
     assert syncs == [("sync_folder", "/a"), ("sync_folder", "/b")]
     assert [len(each.folders) for each in directories.online.values()] == [3, 3]
     check_usable(directories)
