@@ -16,7 +16,7 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.batch import patch_into
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
-from ottla.storage.checkpoints import format_leader_epochs
+from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
 from ottla.storage.dropped import Dropped
 from ottla.storage.epochs import LeaderEpochs
@@ -38,7 +38,6 @@ from ottla.storage.transactions import AbortedTransaction, aborted_in
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
 _WRITE_BACK_BYTES = 64 * 1024 * 1024
 _AS_SENT = bytes(8)
-EPOCHS_FILE = "leader-epoch-checkpoint"
 _new_tuple = tuple.__new__  # a NamedTuple's own constructor costs as much as a checksum
 
 
@@ -116,7 +115,7 @@ class Log:
         log_start_offset: int,
         recovery_point: int,
         producers: ProducerStates,
-        epochs: LeaderEpochs,
+        epoch_file: EpochFile,
         jitter: Callable[[int], int] = lambda most_ms: 0,
     ) -> None:
         assert segments, f"{folder}: a log has at least one segment"
@@ -132,8 +131,8 @@ class Log:
         self.cuts = 0  # how often records were taken from the log, at either end
         self.unfinished: list[Dropped] = []  # what file threads are still doing with its files
         self.producers = producers
-        self.epochs = epochs
-        self._saved_epochs = epochs.entries
+        self.epochs = LeaderEpochs(epoch_file.load())
+        self._epoch_file = epoch_file
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
         self._group: AppendGroup | None = None
@@ -263,7 +262,7 @@ class Log:
             detail = f"{self.folder}: offset {append.first_offset} after {self.next_offset - 1}"
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
         group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
-        self._follow_epochs(batches)  # before the producers: it may fail, and they remember
+        self._follow_epochs(batches)
         for batch in batches:
             self._replay(group, batch)
         self._queue(group, append)
@@ -275,7 +274,7 @@ class Log:
             if header is None or header.partition_leader_epoch < 0:
                 continue
             if latest is None or header.partition_leader_epoch > latest.epoch:
-                self._assign_epoch(header.partition_leader_epoch, header.base_offset)
+                self.epochs.assign(header.partition_leader_epoch, start_offset=header.base_offset)
 
     def _replay(self, group: AppendGroup, batch: Batch) -> None:
         self._track_producers(group)
@@ -302,8 +301,6 @@ class Log:
             self._commit_or_roll(size_bytes, last_offset, timestamp, now_ms)
             group = self._group
         if group is None:
-            if self.epochs.entries is not self._saved_epochs:
-                self.save_epochs()  # there was no room for them when they changed
             group = self._group = AppendGroup(self.next_offset)
         return group
 
@@ -356,24 +353,26 @@ class Log:
     def start_epoch(self, leader_epoch: int) -> None:
         """What is appended from now on is this leader's. The formats before 0.11 keep no epochs."""
         if self.config.message_magic == 2:
-            self._assign_epoch(leader_epoch, self.next_offset)
+            self.epochs.assign(leader_epoch, start_offset=self.next_offset)
 
-    def _assign_epoch(self, epoch: int, start_offset: int) -> None:
-        before = self.epochs.entries
-        if self.epochs.assign(epoch, start_offset=start_offset):
-            try:
-                self.save_epochs()
-            except OSError:
-                self.epochs.entries = before
-                raise
+    def prepare_epochs(self) -> Callable[[], None] | None:
+        """What makes the epochs last that have records: the others are begun anew at each start.
+
+        On any thread; None if they do already. Whoever moves the recovery point must run it first,
+        for only behind that are epochs found in the batches again.
+        """
+        entries = self.epochs.entries
+        if entries and entries[-1].start_offset >= self.next_offset:
+            entries = entries[:-1]
+        return self._epoch_file.prepare(entries)
 
     def save_epochs(self) -> None:
-        entries = self.epochs.entries
-        self.disk.replace(f"{self.folder}/{EPOCHS_FILE}", format_leader_epochs(entries))
-        self._saved_epochs = entries
+        write = self.prepare_epochs()
+        if write is not None:
+            write()
 
     def save_fewer_epochs(self) -> None:
-        """After a cut. If the disk is full it is done before the next append."""
+        """After a cut. If the disk is full it is done with the next flush."""
         with suppress(OSError):
             self.save_epochs()
 
@@ -403,7 +402,7 @@ class Log:
 
     def move_to(self, folder: str) -> None:
         """The folder was renamed; open files have followed."""
-        self.folder = folder
+        self.folder = self._epoch_file.folder = folder
         for segment in self.segments:
             segment.move_to(folder)
 
