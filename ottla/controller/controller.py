@@ -84,6 +84,10 @@ class Controller:
         """For writes that only the active controller may do."""
         return self._active_term().fence
 
+    def check_active(self) -> None:
+        """Refuses with `NOT_CONTROLLER` what only the active controller may do."""
+        self._active_term()
+
     def _active_term(self) -> Term:
         if self._term is None or not self._term.is_loaded:
             raise _not_controller()

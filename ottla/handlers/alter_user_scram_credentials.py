@@ -26,6 +26,7 @@ Alteration = ScramCredentialDeletion | ScramCredentialUpsertion
 async def handle_alter_user_scram_credentials(
     request: AlterUserScramCredentialsRequest, call: Call
 ) -> AlterUserScramCredentialsResponse:
+    call.services.controller.check_active()
     results = []
     for user, alterations in _by_user(request).items():
         error: KafkaError | None = None

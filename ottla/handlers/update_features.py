@@ -16,7 +16,7 @@ _LOWEST_LEVEL = 1  # below it, the feature is to be deleted
 
 
 def handle_update_features(request: UpdateFeaturesRequest, call: Call) -> UpdateFeaturesResponse:
-    _ = call.services.controller.context  # refuses, where it is not the active one
+    call.services.controller.check_active()
     updates = {update.feature: update for update in request.feature_updates}
     return UpdateFeaturesResponse(
         error_message=None,

@@ -101,6 +101,15 @@ async def test_credentials_are_set_told_of_and_deleted() -> None:
 
 
 @on_virtual_time
+async def test_only_the_controller_changes_them_and_every_broker_tells_of_them() -> None:
+    async with one_broker() as broker:
+        await alter(broker, upsertion("alice"))
+        broker.broker.controller._resign()
+        assert await alter(broker, deletion("alice")) == {"alice": ErrorCode.NOT_CONTROLLER}
+        assert await describe(broker, None) == {"alice": {SHA_256: 4096}}
+
+
+@on_virtual_time
 async def test_quotas_of_the_user_stay_as_they_are() -> None:
     async with one_broker() as broker:
         await broker.services.configs.change("users/alice", lambda _: {"producer_byte_rate": "1"})
