@@ -1,1 +1,1 @@
-"""Who clients are and what they may do."""
+"""Who may do what, and how much of it."""

@@ -1,10 +1,11 @@
-"""`python -m tests.differential.record [NAME...]`: asks a real Kafka, and keeps its answers.
+"""`python -m tests.differential.record [--case NAME]`: asks a real Kafka, and keeps its answers.
 
-Names or patterns of cases ask it those alone; the answers to the others stay as they are.
+Everything, or the cases whose names match; what was recorded of the others stays.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from tests.targets.target import started
 
 
 def answers_of(
-    target: str, folder: Path, patterns: Sequence[str] = ("*",), *, run: str = "0"
+    target: str, folder: Path, *, run: str = "0", patterns: Sequence[str] = ("*",)
 ) -> Iterator[tuple[Case, list[Any]]]:
     """Every case; one broker after the other, as many as there are kinds of settings."""
     for broker, settings in SETTINGS.items():
@@ -29,17 +30,19 @@ def answers_of(
                 yield from outcomes(bootstrap, cases, run)
 
 
-def main(patterns: Sequence[str]) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.differential.record")
+    parser.add_argument("--case", action="append", metavar="NAME", help="a name or pattern")
+    patterns = parser.parse_args(arguments).case or ["*"]
     with tempfile.TemporaryDirectory() as folder:
         answered = {
-            case.name: found
-            for case, found in answers_of("kafka", Path(folder), patterns or ("*",))
+            case.name: found for case, found in answers_of("kafka", Path(folder), patterns=patterns)
         }
-    kept = {name: [found for _, found in steps] for name, steps in recording.read().items()}
-    known = kept | answered
-    count = recording.write((case, known[case.name]) for case in CASES if case.name in known)
-    sys.stdout.write(f"{count} cases in {recording.FILE}\n")
+    recorded = recording.read() if recording.FILE.exists() else {}
+    kept = {name: [outcome for _, outcome in steps] for name, steps in recorded.items()} | answered
+    count = recording.write((case, kept[case.name]) for case in CASES if case.name in kept)
+    sys.stdout.write(f"{len(answered)} of {count} cases recorded anew in {recording.FILE}\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

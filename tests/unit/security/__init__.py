@@ -1,1 +1,1 @@
-"""Tests of ottla/security."""
+"""Rules of security, without I/O."""
