@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.records.batch import patch_into
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.checkpoints import format_leader_epochs
@@ -20,10 +21,16 @@ from ottla.storage.config import LogConfig
 from ottla.storage.dropped import Dropped
 from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import Disk, DiskFailed, File
-from ottla.storage.incoming import Incoming, take, take_as_it_is, takes_batches_as_they_are
+from ottla.storage.incoming import (
+    Incoming,
+    fields_as_they_are,
+    take,
+    take_as_it_is,
+    takes_batches_as_they_are,
+)
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
-from ottla.storage.segment import Append, Segment
+from ottla.storage.segment import Append, AppendFields, Segment
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
@@ -41,7 +48,7 @@ class AppendGroup:
     __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes", "tracks_producers")
 
     def __init__(self, next_offset: int) -> None:
-        self.appends: list[Append] = []
+        self.appends: list[AppendFields] = []
         self.aborted: list[AbortedTransaction] | None = None
         self.size_bytes = 0
         self.next_offset = next_offset  # where the log ends if the write fails
@@ -151,18 +158,34 @@ class Log:
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        incoming = None
-        if self._plain:
-            incoming = take_as_it_is(
-                view, self.config, next_offset=self.next_offset, leader_epoch=leader_epoch
-            )
-        if incoming is None:
+        fields = fields_as_they_are(view, self.config) if self._plain else None
+        if fields is None or fields[9] >= 0:
+            return self._append_with_care(view, fields, leader_epoch=leader_epoch, now_ms=now_ms)
+        # What nearly all appends are. The same as below, with as few calls as it can be done.
+        size_bytes, first_offset, timestamp = len(view), self.next_offset, fields[8]
+        last_offset = first_offset + fields[6]
+        group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
+        patch_into(view, 0, first_offset, fields[1], leader_epoch)
+        group.appends.append((view, first_offset, last_offset, timestamp, last_offset))
+        group.size_bytes += size_bytes
+        self.next_offset = last_offset + 1
+        return _new_tuple(Appended, (first_offset, last_offset, -1, group))
+
+    def _append_with_care(
+        self,
+        view: memoryview,
+        fields: tuple[int, ...] | None,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+    ) -> Appended:
+        """What has a producer to be checked, or is not taken as it is."""
+        offset, config = self.next_offset, self.config
+        if fields is not None:
+            incoming = take_as_it_is(view, fields, next_offset=offset, leader_epoch=leader_epoch)
+        else:
             incoming = take(
-                view,
-                self.config,
-                next_offset=self.next_offset,
-                leader_epoch=leader_epoch,
-                now_ms=now_ms,
+                view, config, next_offset=offset, leader_epoch=leader_epoch, now_ms=now_ms
             )
         try:
             return self._queue_from_client(incoming, now_ms)
@@ -173,9 +196,8 @@ class Log:
 
     def _queue_from_client(self, incoming: Incoming, now_ms: int) -> Appended:
         append, header, log_append_time = incoming
-        if header is None or header[9] < 0:
-            group = self._make_room(append, now_ms)
-        else:
+        has_producer = header is not None and header[9] >= 0
+        if header is not None and has_producer:
             duplicate = self.producers.check(header, from_client=True)
             if duplicate is not None:
                 first_offset, last_offset, timestamp = duplicate
@@ -183,14 +205,11 @@ class Log:
                 return Appended(
                     first_offset, last_offset, timestamp, self._group if queued else None
                 )
-            group = self._make_room(append, now_ms)
+        group = self._make_room(len(append[0]), append[2], append[3], now_ms)
+        if header is not None and has_producer:
             self._track_producers(group)
-            self.producers.append(
-                header, base_offset=append.first_offset, max_timestamp=append.max_timestamp
-            )
-        group.appends.append(append)  # as `_queue`
-        group.size_bytes += len(append[0])
-        self.next_offset = append[2] + 1
+            self.producers.append(header, base_offset=append[1], max_timestamp=append[3])
+        self._queue(group, append)
         return _new_tuple(Appended, (append[1], append[2], log_append_time, group))
 
     def append_marker(
@@ -221,7 +240,7 @@ class Log:
             leader_epoch=leader_epoch,
         )
         append = Append(data, offset, offset, now_ms, offset)
-        group = self._make_room(append, now_ms)
+        group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
         self._replay(group, next(read_batches(data, check_crc=False)))
         self._queue(group, append)
         return Appended(offset, offset, -1, group)
@@ -243,7 +262,7 @@ class Log:
         if append.first_offset < self.next_offset:
             detail = f"{self.folder}: offset {append.first_offset} after {self.next_offset - 1}"
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
-        group = self._make_room(append, now_ms)
+        group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
         self._follow_epochs(batches)  # before the producers: it may fail, and they remember
         for batch in batches:
             self._replay(group, batch)
@@ -269,17 +288,18 @@ class Log:
         group.size_bytes += len(append[0])
         self.next_offset = append[2] + 1
 
-    def _make_room(self, append: Append, now_ms: int) -> AppendGroup:
-        """The group to put it in, after a commit or a roll where one is due."""
+    def _make_room(
+        self, size_bytes: int, last_offset: int, timestamp: int, now_ms: int
+    ) -> AppendGroup:
+        """The group to put an append in, after a commit or a roll where one is due."""
         group, segment = self._group, self.segments[-1]
-        queued_bytes = group.size_bytes if group is not None else 0
-        total_bytes = queued_bytes + len(append[0])
+        total_bytes = size_bytes if group is None else group.size_bytes + size_bytes
         if (
-            append[3] >= segment.may_be_old_from
+            timestamp >= segment.may_be_old_from
             or total_bytes > _MAX_GROUP_BYTES
-            or not segment.has_room_for(append[2], total_bytes)
+            or not segment.has_room_for(last_offset, total_bytes)
         ):
-            self._commit_or_roll(append, queued_bytes, now_ms)
+            self._commit_or_roll(size_bytes, last_offset, timestamp, now_ms)
             group = self._group
         if group is None:
             if self.epochs.entries is not self._saved_epochs:
@@ -287,13 +307,16 @@ class Log:
             group = self._group = AppendGroup(self.next_offset)
         return group
 
-    def _commit_or_roll(self, append: Append, queued_bytes: int, now_ms: int) -> None:
+    def _commit_or_roll(
+        self, size_bytes: int, last_offset: int, timestamp: int, now_ms: int
+    ) -> None:
         segment = self.active
+        queued_bytes = self._group.size_bytes if self._group is not None else 0
         is_empty = not segment.size_bytes + queued_bytes
-        has_room = segment.has_room_for(append.last_offset, queued_bytes + append.size_bytes)
-        if (not has_room and not is_empty) or segment.is_old(append.max_timestamp, now_ms=now_ms):
+        has_room = segment.has_room_for(last_offset, queued_bytes + size_bytes)
+        if (not has_room and not is_empty) or segment.is_old(timestamp, now_ms=now_ms):
             self.roll(now_ms=now_ms)
-        elif queued_bytes + append.size_bytes > _MAX_GROUP_BYTES:
+        elif queued_bytes + size_bytes > _MAX_GROUP_BYTES:
             self.commit()
 
     def _track_producers(self, group: AppendGroup) -> None:
