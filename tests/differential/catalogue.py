@@ -6,6 +6,7 @@ from tests.differential.case import Case
 from tests.differential.cases import (
     cluster,
     configs,
+    credentials,
     fetch,
     frames,
     idempotence,
@@ -13,8 +14,10 @@ from tests.differential.cases import (
     offsets,
     old_formats,
     produce,
+    reassignments,
     sessions,
     topics,
+    unsecured,
 )
 
 CASES: tuple[Case, ...] = (
@@ -22,6 +25,9 @@ CASES: tuple[Case, ...] = (
     *metadata.CASES,
     *topics.CASES,
     *configs.CASES,
+    *reassignments.CASES,
+    *credentials.CASES,
+    *unsecured.CASES,
     *produce.CASES,
     *idempotence.CASES,
     *fetch.CASES,

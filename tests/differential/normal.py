@@ -22,7 +22,7 @@ _OTHER_RUNS = re.compile(r"d[0-9a-f]+-|__")
 # What names an element of a list, in this order; such a list is compared without its order.
 KEYS = (
     "name", "topic", "topicName", "topicId", "resourceName", "apiKey", "nodeId", "brokerId",
-    "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId",
+    "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId", "user",
 )  # fmt: skip
 _PLACES = {
     "advertised.listeners", "broker.id", "listeners", "log.dir", "log.dirs", "zookeeper.connect",
@@ -60,7 +60,9 @@ class Normal:
         return self._scalar(name, value)
 
     def _is_ours(self, item: Any) -> bool:
-        named = item.get("name", item.get("topic")) if isinstance(item, dict) else None
+        if not isinstance(item, dict):
+            return True
+        named = next((item[key] for key in ("name", "topic", "user") if key in item), None)
         if not isinstance(named, str) or named.startswith(self._world.prefix):
             return True
         return not _OTHER_RUNS.match(named)
