@@ -13,6 +13,7 @@ from tests.differential.cases import (
     offsets,
     old_formats,
     produce,
+    quotas,
     sessions,
     topics,
 )
@@ -28,5 +29,6 @@ CASES: tuple[Case, ...] = (
     *sessions.CASES,
     *offsets.CASES,
     *frames.CASES,
+    *quotas.CASES,
     *old_formats.CASES,
 )
