@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from ottla.network.client import BrokerClient
 from ottla.protocol.apis.alter_client_quotas import (
@@ -23,7 +24,7 @@ SPAN_MS = 10_000  # what a rate is measured over at first: all samples but one
 
 
 async def set_quota(
-    machine: SimulatedMachine, entity: dict[str, str | None], **values: float | None
+    machine: SimulatedMachine, entity: Mapping[str, str | None], **values: float | None
 ) -> None:
     """Set by somebody else; returns when the broker has heard of it."""
     client = await machine.connect(client_id="operator", source="10.0.0.99")

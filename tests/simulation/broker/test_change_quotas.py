@@ -75,7 +75,9 @@ async def test_deleted_and_added_partitions_count_too(machine: SimulatedMachine)
     await create(client, "a", "b", "c")
     await set_quota(machine, CLIENT, controller_mutation_rate=1)
     doomed = [DeleteTopicState(name=name, topic_id=bytes(16)) for name in ("a", "b", "c")]
-    deleted = await client.request(DeleteTopicsRequest(topics=doomed, topic_names=[], timeout_ms=1000))
+    deleted = await client.request(
+        DeleteTopicsRequest(topics=doomed, topic_names=[], timeout_ms=1000)
+    )
     assert isinstance(deleted, DeleteTopicsResponse)
     errors = {each.name: each.error_code for each in deleted.responses}
     assert errors == {"a": ErrorCode.NONE, "b": ErrorCode.NONE, "c": EXCEEDED}
@@ -116,7 +118,7 @@ async def test_connections_beyond_the_brokers_rate_wait_to_be_accepted(
     machine.broker.server.stop_listening()
 
 
-@on_a_broker(**{"listener.name.plaintext.max.connection.creation.rate": "1"})
+@on_a_broker(listener_name_plaintext_max_connection_creation_rate="1")
 async def test_connections_beyond_the_listeners_rate_wait_to_be_accepted(
     machine: SimulatedMachine,
 ) -> None:

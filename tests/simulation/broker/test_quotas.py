@@ -10,7 +10,7 @@ from ottla.network.client import BrokerClient, Disconnected
 from ottla.protocol.apis.metadata import MetadataRequest, MetadataResponse
 from ottla.protocol.framing import encode_request
 from ottla.simulation.broker import SimulatedMachine
-from tests.simulation.broker.conversation import create_topic, produce, read_all
+from tests.simulation.broker.conversation import create_topic, produce, read_all, records_of
 from tests.simulation.broker.machines import on_a_broker
 from tests.simulation.broker.quota_words import (
     CLIENT,
@@ -155,10 +155,9 @@ async def test_a_quota_raised_while_muted_holds_afterwards(machine: SimulatedMac
 @on_a_broker()
 async def test_without_quotas_requests_are_not_counted_any_more(machine: SimulatedMachine) -> None:
     client = await limited(machine, producer_byte_rate=100, request_percentage=1)
-    services = machine.broker.services
-    assert services.quotas is not None
+    counted = [machine.broker.services.quotas is not None]
     await set_quota(machine, CLIENT, producer_byte_rate=None, request_percentage=None)
-    assert services.quotas is None
+    assert [*counted, machine.broker.services.quotas is not None] == [True, False]
     assert await throttle_of(client, produce_of(3000)) == 0
 
 
@@ -244,9 +243,7 @@ async def test_no_fetch_finds_more_than_its_quota_ever_allows(machine: Simulated
     assert 0 < first.throttle_time_ms < 200
     answer = await fetch(client, fetch_of())
     assert answer.throttle_time_ms == 0
-    records = answer.responses[0].partitions[0].records
-    assert records is not None
-    assert len(records) == 5000
+    assert len(records_of(answer.responses[0].partitions[0])) == 5000
 
 
 @on_a_broker()
