@@ -262,6 +262,11 @@ def muted(wire: Wire, *durations_ms: int) -> list[Deadline]:
     return pauses.deadlines
 
 
+def is_over(wire: Wire, deadline: Deadline) -> None:
+    deadline.callback()
+    wire.tick.end()
+
+
 def test_of_a_muted_client_nothing_is_served_or_read() -> None:
     wire = Wire()
     changes: list[bool] = []
@@ -269,7 +274,7 @@ def test_of_a_muted_client_nothing_is_served_or_read() -> None:
     (deadline,) = muted(wire, 100)
     wire.put(frame(b"say:1"))  # it was on its way
     assert (wire.service.served, wire.answers()) == ([], [])
-    deadline.callback()
+    is_over(wire, deadline)
     assert wire.answers() == [b"say:1"]
     assert changes == [False, True]
 
@@ -280,7 +285,7 @@ def test_a_client_muted_by_an_answer_is_not_served_by_it() -> None:
     (deadline,) = muted(wire, 100)
     wire.settle(0)
     assert wire.answers() == [b"park:1"]
-    deadline.callback()
+    is_over(wire, deadline)
     assert wire.answers() == [b"park:1", b"say:2"]
 
 
@@ -288,7 +293,7 @@ def test_who_waits_for_an_answer_when_it_is_heard_again_goes_on_waiting() -> Non
     wire = Wire()
     wire.put(frame(b"park:1") + frame(b"say:2"))
     (deadline,) = muted(wire, 100)
-    deadline.callback()
+    is_over(wire, deadline)
     assert wire.service.served == [b"park:1"]
     wire.settle(0)
     assert wire.answers() == [b"park:1", b"say:2"]
@@ -299,7 +304,7 @@ def test_of_two_pauses_the_longer_one_counts(durations_ms: tuple[int, int]) -> N
     wire = Wire()
     deadlines = muted(wire, *durations_ms)
     wire.put(frame(b"say:1"))
-    max(deadlines, key=lambda each: each.due_ms).callback()
+    is_over(wire, max(deadlines, key=lambda each: each.due_ms))
     assert wire.answers() == [b"say:1"]
 
 
