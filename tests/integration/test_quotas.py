@@ -21,6 +21,7 @@ _PATIENCE_S = 60
 @pytest.fixture(scope="module")
 def broker() -> Iterator[dict[str, str]]:
     command = [sys.executable, "-m", "ottla", "up", "--ephemeral", "--port", "0", "--json"]
+    command += ["--set", "quota.window.num=3"]  # so that nobody rests for long
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as broker:
         try:
             assert broker.stdout is not None
@@ -76,7 +77,7 @@ def test_what_cannot_be_is_told(broker: dict[str, str]) -> None:
 
 
 def test_a_producer_over_its_quota_hears_how_long_it_has_to_rest(broker: dict[str, str]) -> None:
-    run(broker, "set", "producer_byte_rate=20000", "--client-id", "fast")
+    run(broker, "set", "producer_byte_rate=100000", "--client-id", "fast")
     events: list[ThrottleEvent] = []
     producer = Producer(
         {
@@ -110,8 +111,9 @@ def test_a_consumer_over_its_quota_reads_everything_all_the_same(broker: dict[st
     producer = Producer({"bootstrap.servers": broker["bootstrap"], "client.id": "writer"})
     for number in range(20):
         producer.produce("slow", b"%06d" % number + bytes(20_000))
-    assert producer.flush(_PATIENCE_S) == 0
-    run(broker, "set", "consumer_byte_rate=30000", "--client-id", "slow")
+        # A batch each: one that is larger than two seconds' worth would never be read.
+        assert producer.flush(_PATIENCE_S) == 0
+    run(broker, "set", "consumer_byte_rate=100000", "--client-id", "slow")
     events: list[ThrottleEvent] = []
     settings: dict[str, Any] = {
         "bootstrap.servers": broker["bootstrap"],

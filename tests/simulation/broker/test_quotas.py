@@ -265,13 +265,19 @@ async def test_a_throttled_fetch_starts_no_session_and_loses_none(
     assert len(records.responses) == 1
 
 
+def let_requests_take(machine: SimulatedMachine, *, ms: int) -> None:
+    """A request looks at the clock when it begins and when it is answered."""
+    looks = iter(range(0, 10**15, ms * 1_000_000))
+    machine.broker.timer.now_ns = lambda: next(looks)  # type: ignore[method-assign]
+
+
 @on_a_broker()
 async def test_followers_are_exempt(machine: SimulatedMachine) -> None:
     client = await limited(machine, consumer_byte_rate=1, request_percentage=0.0001)
     await produce(client, "orders", bytes(6000))
     request = fetch_of()
     request.replica_id = 1
-    machine.broker.timer.now_ns = iter(range(0, 10**12, 10**8)).__next__  # type: ignore[method-assign]
+    let_requests_take(machine, ms=100)
     assert (await fetch(await machine.connect(), request)).throttle_time_ms == 0
 
 
@@ -280,8 +286,7 @@ async def test_who_takes_more_of_the_brokers_time_than_its_share_rests_a_second_
     machine: SimulatedMachine,
 ) -> None:
     client = await limited(machine, request_percentage=10)
-    # Each look at the clock is 250 ms after the last one; a request looks twice.
-    machine.broker.timer.now_ns = iter(range(0, 10**12, 250_000_000)).__next__  # type: ignore[method-assign]
+    let_requests_take(machine, ms=250)
     begun_ms = now_ms(machine)
     throttled = []
     for _ in range(6):
