@@ -39,17 +39,17 @@ def handle_fetch(request: FetchRequest, call: Call) -> None:
     if any(each.partition is None for each in wanted):
         # They come last in the answer, as in Kafka.
         wanted, fetch.asked = _unheard_of_last(wanted, fetch.asked)
-    reply = partial(_reply, call, fetch)
+    reply = _reply
     if isinstance(call, MeteredCall):
         if reader.is_follower:
             call.is_exempt = True
         else:
-            reader, reply = _limited(reader, call), partial(_reply_if_quota_allows, call, fetch)
+            reader, reply = _limited(reader, call), _reply_if_quota_allows
     found = read(wanted, reader)
     if request.max_wait_ms <= 0 or not wanted or is_enough(found, reader):
-        reply(found)
+        reply(call, fetch, found)
         return
-    operation = DelayedFetch(wanted, reader, reply)
+    operation = DelayedFetch(wanted, reader, partial(reply, call, fetch))
     fetches, connection = call.services.replicas.fetches, call.connection
     partitions = [each.partition for each in wanted if each.partition is not None]
     # Kafka lets it wait on when the reader has gone: whoever asks for weeks would stay for weeks.
@@ -141,8 +141,9 @@ def _limited(reader: Reader, call: MeteredCall) -> Reader:
     return reader._replace(max_bytes=int(most), min_bytes=min(reader.min_bytes, int(most)))
 
 
-def _reply_if_quota_allows(call: MeteredCall, fetch: Fetch, found: list[Found]) -> None:
+def _reply_if_quota_allows(call: Call, fetch: Fetch, found: list[Found]) -> None:
     """Who has to rest gets an empty answer, and what was found is as if it had not been asked."""
+    assert isinstance(call, MeteredCall)
     rest_ms = call.throttle_fetch(answer_bytes(fetch, found, version=call.version))
     if not rest_ms:
         _reply(call, fetch, found)

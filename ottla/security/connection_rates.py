@@ -31,6 +31,8 @@ class _Arrivals:
     def arrived(self, bound: float, now_ms: int) -> int:
         self.used_ms = now_ms
         self.rate.record(1, now_ms)
+        if bound >= UNLIMITED:
+            return 0
         return min(self.rate.excess_ms(bound, now_ms), self._most_ms)
 
 

@@ -7,6 +7,10 @@ import asyncio
 import pytest
 
 from ottla.network.client import BrokerClient, Disconnected
+from ottla.protocol.apis.describe_client_quotas import (
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+)
 from ottla.protocol.apis.metadata import MetadataRequest, MetadataResponse
 from ottla.protocol.framing import encode_request
 from ottla.simulation.broker import SimulatedMachine
@@ -297,3 +301,22 @@ async def test_who_takes_more_of_the_brokers_time_than_its_share_rests_a_second_
     assert throttled[:4] == [0, 0, 0, 0]
     assert throttled[4:] == [1000, 1000]
     assert now_ms(machine) == begun_ms + 1000
+
+
+@on_a_broker()
+async def test_the_time_counts_that_an_answer_takes_and_not_what_it_waits_for(
+    machine: SimulatedMachine,
+) -> None:
+    client = await limited(machine, request_percentage=10)
+    let_requests_take(machine, ms=2000)
+    question = DescribeClientQuotasRequest(components=[], strict=False)
+    answer = await client.request(question)  # by a handler that awaits the store
+    assert isinstance(answer, DescribeClientQuotasResponse)
+    assert answer.throttle_time_ms == 1000
+    machine.broker.timer.now_ns = lambda: now_ms(machine) * 1_000_000  # type: ignore[method-assign]
+    await asyncio.sleep(20)
+    waited = fetch_of(offset=0)
+    waited.max_wait_ms = 5000
+    begun_ms = now_ms(machine)
+    assert (await fetch(client, waited)).throttle_time_ms == 0
+    assert now_ms(machine) == begun_ms + 5000
