@@ -20,7 +20,12 @@ _BY_TOPIC_ID_FROM = 5
 
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> LeaderAndIsrResponse:
-    services = call.services
+    async with call.services.leadership.turn:
+        return await _lead_and_follow(request, call)
+
+
+async def _lead_and_follow(request: LeaderAndIsrRequest, call: Call) -> LeaderAndIsrResponse:
+    services, leadership = call.services, call.services.leadership
     check_controller(services, request.controller_epoch, request.broker_epoch)
     states = _states(request)
     for name in dict.fromkeys(each.topic for each in states):
@@ -33,12 +38,12 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> Lea
             )
         )
     )
+    await leadership.open_logs(states, now_ms=services.clock.now_ms())
     errors: list[tuple[PartitionState, ErrorCode]] = []
     slices = Slices(services.timer)
     for state in states:
-        now_ms = services.clock.now_ms()
-        errors.append((state, services.leadership.become(state, now_ms=now_ms)))
-        await slices.breathe()  # opening logs takes time
+        errors.append((state, leadership.become(state)))
+        await slices.breathe()
     return _response(errors, call.version)
 
 

@@ -13,6 +13,7 @@ from ottla.controller.controller import Controller
 from ottla.controller.topics import TopicRules
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
+from ottla.network.connection import Shortcut
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
 from ottla.replication.log_moves import LogMoves
@@ -78,6 +79,7 @@ class Services:
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
     topic_bytes: TopicBytes = field(default_factory=TopicBytes)
     requests: RequestCounts = field(default_factory=RequestCounts)
+    shortcuts: dict[tuple[int, bytes], Shortcut] = field(default_factory=dict)  # by their prefix
 
     def topics_changed(self, names: tuple[str, ...]) -> None:
         """The metadata of these topics is not as before: let those who wait for them look."""
