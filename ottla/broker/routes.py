@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ottla.broker.metering import gather
+from ottla.broker.quota_metrics import describe_quotas
 from ottla.metrics import CONTENT_TYPE
 from ottla.network.connection import Connection
 from ottla.network.http import Answer, Route, json_answer
@@ -23,6 +24,7 @@ def get_routes(broker: Broker) -> dict[str, Route]:
                 "purgatories": [each.describe() for each in broker.services.purgatories()],
             }
         ),
+        "/debug/quotas": lambda query: json_answer({"quotas": describe_quotas(broker)}),
         "/debug/connections": lambda query: json_answer({"connections": _connections(broker)}),
         **(broker.hooks.get_routes() if broker.hooks else {}),
     }

@@ -14,6 +14,7 @@ from tests.differential.cases import (
     offsets,
     old_formats,
     produce,
+    quotas,
     reassignments,
     sessions,
     topics,
@@ -34,5 +35,6 @@ CASES: tuple[Case, ...] = (
     *sessions.CASES,
     *offsets.CASES,
     *frames.CASES,
+    *quotas.CASES,
     *old_formats.CASES,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64decode
 from collections.abc import Callable
@@ -23,6 +24,7 @@ _OTHER_RUNS = re.compile(r"d[0-9a-f]+-|__")
 KEYS = (
     "name", "topic", "topicName", "topicId", "resourceName", "apiKey", "nodeId", "brokerId",
     "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId", "user",
+    "entityType",
 )  # fmt: skip
 _PLACES = {
     "advertised.listeners", "broker.id", "listeners", "log.dir", "log.dirs", "zookeeper.connect",
@@ -55,6 +57,8 @@ class Normal:
         if isinstance(value, list):
             items = [self._value(name, each, is_ordered) for each in value if self._is_ours(each)]
             keys = [key_of(item) for item in items]
+            if name in ("entries", "values"):  # of quotas, in the order of a hash table
+                return sorted(items, key=json.dumps)
             is_named = bool(items) and None not in keys and name != "synonyms"
             return sorted(items, key=_sort_key) if is_named and not is_ordered else items
         return self._scalar(name, value)
