@@ -45,9 +45,7 @@ class AutoCreation:
         }
         for name in refused:
             needed = self._topics.replication_factor(name)
-            _logger.warning(
-                "%s needs %d brokers for its replicas; %d live", name, needed, brokers
-            )
+            _logger.warning("%s needs %d brokers for its replicas; %d live", name, needed, brokers)
         wanted = [name for name in names if name not in refused and name not in self._under_way]
         if wanted:
             self._under_way.update(dict.fromkeys(wanted))

@@ -6,11 +6,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ottla.coordinators.batch import build_coordinator_batch
 from ottla.coordinators.effects import Record
 from ottla.protocol.errors import ErrorCode, KafkaError
-from ottla.protocol.records.batch import build_batch
 from ottla.protocol.records.compression import Codec
-from ottla.protocol.records.record import Record as LogRecord
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
@@ -77,12 +76,9 @@ class PartitionLog:
     def _append(self, records: Sequence[Record]) -> PartitionResult:
         partition, now_ms = self._partition, self._clock.now_ms()
         result = PartitionResult(partition.topic, partition.index)
-        batch = build_batch(
-            [LogRecord(i, now_ms, key, value) for i, (key, value) in enumerate(records)],
-            codec=self._codec,
-        )
+        batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
         try:
-            view = memoryview(bytearray(batch))
+            view = memoryview(bytearray(batch))  # the leader writes offsets into it
             appended = partition.append(view, acks=_ALL_IN_SYNC, now_ms=now_ms, has_keys=True)
             result.appended(partition, appended)
         except KafkaError as error:

@@ -47,12 +47,18 @@ class AutomaticTopics:
                 "unclean.leader.election.enable": "false",
                 "compression.type": "uncompressed",
                 "cleanup.policy": "compact",
-                "min.insync.replicas": str(config[transaction_options.TRANSACTION_STATE_LOG_MIN_ISR]),
+                "min.insync.replicas": str(
+                    config[transaction_options.TRANSACTION_STATE_LOG_MIN_ISR]
+                ),
                 "segment.bytes": str(segment_bytes),
             }
         else:
             return CreatableTopic(
-                name=name, num_partitions=UNSET, replication_factor=UNSET, assignments=[], configs=[]
+                name=name,
+                num_partitions=UNSET,
+                replication_factor=UNSET,
+                assignments=[],
+                configs=[],
             )
         return CreatableTopic(
             name=name,

@@ -47,10 +47,11 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> Lea
 
 
 def _tell_coordinators(services: Services, state: PartitionState) -> None:
-    change = services.leads_no_more
+    partition = (state.topic, state.partition_index, state.leader_epoch)
     if state.leader == services.broker_id:
-        change = services.leads
-    change(state.topic, state.partition_index, state.leader_epoch)
+        services.leads(*partition)
+    else:
+        services.leads_no_more(*partition)
 
 
 def _states(request: LeaderAndIsrRequest) -> list[PartitionState]:

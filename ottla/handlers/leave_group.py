@@ -29,9 +29,7 @@ def _reply(call: Call, answer: LeaveAnswer) -> None:
         call.reply(LeaveGroupResponse(error_code=error))
         return
     members = [
-        MemberResponse(
-            member_id=who.member_id, group_instance_id=who.instance_id, error_code=error
-        )
+        MemberResponse(member_id=who.member_id, group_instance_id=who.instance_id, error_code=error)
         for who, error in answer.members
     ]
     call.reply(LeaveGroupResponse(error_code=answer.error, members=members))

@@ -109,9 +109,7 @@ class _Conversation:
             connection.close()
 
 
-def _try(
-    connection: Connection, step: Step, frame: bytes, world: World, normal: Normal
-) -> Outcome:
+def _try(connection: Connection, step: Step, frame: bytes, world: World, normal: Normal) -> Outcome:
     try:
         if not step.is_answered:
             connection.send(frame)

@@ -32,7 +32,7 @@ from ottla.protocol.apis.offset_fetch import (
 from ottla.protocol.apis.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.differential.case import Given, Step, World, step, value_of
 
-# A subscription of the consumer protocol to no topic at all, and one that is no subscription.
+# A subscription of the consumer protocol to no topic at all.
 SUBSCRIPTION = b"\0\0\0\0\0\0\xff\xff\xff\xff"
 RANGE = (("range", SUBSCRIPTION),)
 

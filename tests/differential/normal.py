@@ -54,7 +54,9 @@ class Normal:
             inner = {key: self._value(key, each, is_ordered) for key, each in value.items()}
             return _without_places(inner)
         if isinstance(value, list):
-            items = [self._value(name, each, is_ordered) for each in value if self._is_ours(each)]
+            # A producer's or a reader's answer has what was asked for, and nothing else.
+            ours = value if name == "responses" else filter(self._is_ours, value)
+            items = [self._value(name, each, is_ordered) for each in ours]
             keys = [key_of(item) for item in items]
             is_named = bool(items) and None not in keys and name != "synonyms"
             return sorted(items, key=_sort_key) if is_named and not is_ordered else items

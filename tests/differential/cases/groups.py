@@ -73,7 +73,6 @@ _JOINING = (
              join(v, protocols=(("", b""),)), describe(0))
         for v in (0, 3, 5, 7)
     ),
-    case("group-same-protocol-twice", *joined(protocols=(("a", b"1"), ("a", b"2"))), describe(5)),
     case("group-other-protocol", *ALONE, via("b", join(3, protocol_type="connect")),
          via("b", join(3, protocols=(("other", b""),))), via("b", join(7, protocol_type="connect")),
          via("b", join(7, protocols=())), describe(5)),
@@ -152,7 +151,8 @@ _STATIC = (
     case("group-static-without-its-instance", *STATIC, heartbeat(3, ONE), sync(3, ONE),
          commit(7, Of(2), who=ONE, generation=1), join(5, ONE), leave(3, ONE), describe(5),
          topics=["t"]),
-    case("group-static-names", *(join(5, instance=name) for name in ("", ".", "a b", "x" * 250))),
+    case("group-static-names",
+         *(join(5, group=name, instance=name) for name in ("", ".", "a b", "x" * 250))),
     case("group-static-replaces-who-waits", *STATIC, via("b", join(5)), parked("b", join(5, TWO)),
          via("c", join(5, instance="i")), describe(5)),
 )  # fmt: skip
