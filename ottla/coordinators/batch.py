@@ -28,10 +28,7 @@ def build_coordinator_batch(
     """
     parts: list[bytes] = []
     for number, (key, value) in enumerate(records):
-        if value is None:
-            tail = b"\x01\0"
-        else:
-            tail = b"%b%b\0" % (_varint(2 * len(value)), value)
+        tail = b"\1\0" if value is None else b"%b%b\0" % (_varint(2 * len(value)), value)
         # The two zeros are the attributes and the timestamp, which is the first record's.
         body = b"\0\0%b%b%b%b" % (_varint(2 * number), _varint(2 * len(key)), key, tail)
         parts.append(_varint(2 * len(body)))

@@ -20,6 +20,9 @@ class GroupSettings(NamedTuple):
     initial_rebalance_delay_ms: int
     max_size: int
 
+    def allow_session(self, timeout_ms: int) -> bool:
+        return self.min_session_timeout_ms <= timeout_ms <= self.max_session_timeout_ms
+
 
 class Join(NamedTuple):
     member_id: str  # empty: not a member yet, or a static one that has restarted
