@@ -44,6 +44,7 @@ from ottla.controller.config_store import ConfigStore, ConfigWatcher
 from ottla.controller.controller import Controller
 from ottla.controller.producer_ids import ProducerIds
 from ottla.controller.registration import Registration, cluster_id, create_roots
+from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.handlers.dispatch import Dispatch
 from ottla.handlers.services import Services
 from ottla.handlers.stored_offsets import StoredOffsets
@@ -166,7 +167,8 @@ class Broker:
             bytes_per_second=self.settings.log_move_bytes_per_second,
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
-        self.groups = group_coordinator(self)
+        self.rebalances = RebalanceHistory()
+        self.groups = group_coordinator(self, asyncio.get_running_loop().call_soon)
         self.services = self._services(store)
 
     def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
@@ -266,6 +268,7 @@ class Broker:
             topic_operations=Purgatory("topic", self.timer),
             elections=Purgatory("ElectLeader", self.timer),
             groups=self.groups,
+            rebalances=self.rebalances,
             stored_offsets=StoredOffsets(store),
         )
         self.metadata.on_change.append(services.topics_changed)

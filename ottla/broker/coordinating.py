@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ottla.broker.coordinator_logs import CoordinatorLogs
 from ottla.config import group_options
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.units import MINUTE_MS
-from ottla.coordinators.groups.coordinator import GroupCoordinator, OffsetSettings
+from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.requests import GroupSettings
+from ottla.coordinators.groups.settings import OffsetSettings
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 from ottla.protocol.records.compression import Codec
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from ottla.broker.broker import Broker
 
 
-def group_coordinator(broker: Broker) -> GroupCoordinator:
+def group_coordinator(
+    broker: Broker, call_soon: Callable[[Callable[[], None]], object]
+) -> GroupCoordinator:
     """Its options are read once: none of them can be changed while a broker runs."""
     config, ports = broker.config, broker.ports
     codec = Codec(config[group_options.OFFSETS_TOPIC_COMPRESSION_CODEC])
@@ -26,10 +30,12 @@ def group_coordinator(broker: Broker) -> GroupCoordinator:
         _group_settings(config),
         _offset_settings(config),
         open_log=logs.open,
+        witness=broker.rebalances,
         timer=broker.timer,
         tick=broker.tick,
         clock=ports.clock,
         randomness=ports.randomness,
+        call_soon=call_soon,
     )
 
 

@@ -12,6 +12,7 @@ from ottla.controller.config_store import ConfigStore
 from ottla.controller.controller import Controller
 from ottla.controller.topics import TopicRules
 from ottla.coordinators.groups.coordinator import GroupCoordinator
+from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
@@ -79,6 +80,7 @@ class Services:
     topic_operations: Purgatory  # who waits for topics to be created or deleted, by name
     elections: Purgatory  # who waits for partitions to have the leader that was elected
     groups: GroupCoordinator
+    rebalances: RebalanceHistory
     stored_offsets: StoredOffsets  # of consumers before 0.9
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
     topic_bytes: TopicBytes = field(default_factory=TopicBytes)
@@ -93,6 +95,8 @@ class Services:
         gone = [name for name in names if name not in self.metadata.image.topics]
         if gone:
             self.groups.topics_deleted(gone)
+        for name in gone:
+            self.rebalances.topic_deleted(name, now_ms=self.clock.now_ms())
 
     def leads(self, topic: str, index: int, leader_epoch: int) -> None:
         """This broker leads the partition from now on: so it coordinates, if that is its use."""
