@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.offsets import Offsets
-from ottla.coordinators.groups.records import CommittedOffset
+from ottla.coordinators.groups.records import CommittedOffset, parse_offset_value
 from ottla.coordinators.groups.state import GroupState
 
 CONSUMER = "consumer"
@@ -36,8 +36,8 @@ def expired(
     is_read = group.subscribed_topics if group.state is GroupState.STABLE else None
     return [
         partition
-        for partition, committed in offsets.committed.items()
-        if _is_over(committed, since, now_ms, retention_ms)
+        for partition, value in offsets.committed.items()
+        if _is_over(parse_offset_value(value), since, now_ms, retention_ms)
         and not (is_read and partition[0] in is_read)
         and not offsets.is_in_flight(partition)
     ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ottla.coordinators.groups.answers import FetchedOffset, TopicPartition
-from ottla.coordinators.groups.records import CommittedOffset
+from ottla.coordinators.groups.records import CommittedOffset, parse_offset_value
 from ottla.protocol.errors import ErrorCode
 
 _NOTHING = FetchedOffset()
@@ -18,18 +18,29 @@ def nothing_committed(partitions: Iterable[TopicPartition]) -> dict[TopicPartiti
 
 
 class Offsets:
-    """Only what the log has committed is shown; `apply` is the same for a load and for a commit."""
+    """Only what the log has committed is shown; `apply` is the same for a load and for a commit.
 
-    __slots__ = ("_in_flight", "_transactional", "committed")
+    Offsets are kept as the log's own values: there may be a million, rarely looked at, and bytes
+    are small and none of the garbage collector's business.
+    """
+
+    __slots__ = ("_in_flight", "_positions", "_transactional", "committed")
 
     def __init__(self) -> None:
-        self.committed: dict[TopicPartition, CommittedOffset] = {}
+        self.committed: dict[TopicPartition, bytes] = {}
         self._in_flight: dict[TopicPartition, int] = {}  # how many commits of it are on their way
-        self._transactional: dict[int, dict[TopicPartition, CommittedOffset]] = {}
+        # By producer, with their places in the log: a plain commit that came later wins.
+        self._transactional: dict[int, dict[TopicPartition, tuple[bytes, int]]] = {}
+        # The places of plain commits while any transaction is open; nobody asks for older ones.
+        self._positions: dict[TopicPartition, int] = {}
 
     def __bool__(self) -> bool:
         """Whether there is anything to keep the group for."""
         return bool(self.committed or self._in_flight or self._transactional)
+
+    def get(self, partition: TopicPartition) -> CommittedOffset | None:
+        value = self.committed.get(partition)
+        return None if value is None else parse_offset_value(value)
 
     def stage(self, partition: TopicPartition) -> None:
         """A commit of it was appended; `unstage` once it is known what became of that."""
@@ -42,22 +53,22 @@ class Offsets:
         else:
             del self._in_flight[partition]
 
-    def apply(self, partition: TopicPartition, found: CommittedOffset | None) -> None:
+    def apply(self, partition: TopicPartition, value: bytes | None, *, position: int) -> None:
         """A record of the log; None is a tombstone."""
-        if found is None:
+        if value is None:
             self.committed.pop(partition, None)
             for pending in self._transactional.values():
                 pending.pop(partition, None)
             return
-        known = self.committed.get(partition)
-        if known is None or known.position <= found.position:
-            self.committed[partition] = found
+        self.committed[partition] = value
+        if self._transactional:
+            self._positions[partition] = position
 
     def begin_transactional(
-        self, producer_id: int, partition: TopicPartition, found: CommittedOffset
+        self, producer_id: int, partition: TopicPartition, value: bytes, *, position: int
     ) -> None:
         """It counts only if the producer's transaction is committed."""
-        self._transactional.setdefault(producer_id, {})[partition] = found
+        self._transactional.setdefault(producer_id, {})[partition] = (value, position)
 
     def drop_transactional(self, producer_id: int, partition: TopicPartition) -> None:
         """The log refused it after all."""
@@ -67,11 +78,13 @@ class Offsets:
             self._transactional.pop(producer_id, None)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """A plain commit that came later in the log wins over one of the transaction."""
         pending = self._transactional.pop(producer_id, {})
         if committed:
-            for partition, found in pending.items():
-                self.apply(partition, found)
+            for partition, (value, position) in pending.items():
+                if self._positions.get(partition, -1) < position:
+                    self.apply(partition, value, position=position)
+        if not self._transactional:
+            self._positions.clear()
 
     @property
     def producer_ids(self) -> list[int]:
@@ -89,10 +102,10 @@ class Offsets:
 
     def known(self) -> list[TopicPartition]:
         """Every partition with an offset, be it only on its way."""
-        return list(self.committed | self._in_flight)
+        return [*self.committed, *(each for each in self._in_flight if each not in self.committed)]
 
     def fetch(
-        self, partitions: Sequence[TopicPartition] | None, *, require_stable: bool
+        self, partitions: Iterable[TopicPartition] | None, *, require_stable: bool
     ) -> dict[TopicPartition, FetchedOffset]:
         wanted = self.committed if partitions is None else partitions
         look_for_unstable = require_stable and (self._in_flight or self._transactional)
@@ -100,8 +113,9 @@ class Offsets:
         for partition in wanted:
             if look_for_unstable and self.is_unstable(partition):
                 found[partition] = _UNSTABLE
-            elif (known := self.committed.get(partition)) is not None:
-                found[partition] = FetchedOffset(known[0], known[1], known[2])
+            elif (value := self.committed.get(partition)) is not None:
+                offset, leader_epoch, metadata, _, _ = parse_offset_value(value)
+                found[partition] = FetchedOffset(offset, leader_epoch, metadata)
             else:
                 found[partition] = _NOTHING
         return found

@@ -12,13 +12,12 @@ from struct import error as StructError
 from typing import NamedTuple
 
 from ottla.coordinators.effects import Record
-from ottla.protocol.codec import decode, encode
+from ottla.protocol.codec import decode
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.internal.group_metadata import GroupMetadataKey, GroupMetadataValue
 from ottla.protocol.internal.offset_commit import OffsetCommitKey, OffsetCommitValue
 
 GROUP_KEY_VERSION = 2
-GROUP_VALUE_VERSION = 3
 
 _SIZE = Struct(">h")
 _KEY_START = Struct(">hh")
@@ -29,21 +28,13 @@ _OFFSET_SIZE = Struct(">hqh")  # value version 1 up to its metadata
 _TWO_INT64 = Struct(">qq")
 _WITHOUT_METADATA = Struct(">hqihq")  # a whole value of version 3, when there is no metadata
 
-NO_POSITION = -1
-
 
 class CommittedOffset(NamedTuple):
-    """`position` orders commits as the log does; a transaction's takes effect only later."""
-
     offset: int
     leader_epoch: int
     metadata: str
     commit_ms: int
-    expire_ms: int | None  # None: when it expires depends on the group
-    position: int = NO_POSITION
-
-
-_new_tuple = tuple.__new__
+    expire_ms: int | None = None  # None: when it expires depends on the group
 
 
 class OffsetKey(NamedTuple):
@@ -69,31 +60,26 @@ def parse_key(key: bytes | None) -> OffsetKey | GroupKey | None:
     return None
 
 
-def parse_offset_value(value: bytes, position: int = NO_POSITION) -> CommittedOffset:
+def parse_offset_value(value: bytes) -> CommittedOffset:
     try:
         version, offset, leader_epoch, size = _OFFSET_EPOCH_SIZE.unpack_from(value)
-        if version == 3:
+        if version == 3 and size >= 0:
             metadata = value[16 : 16 + size].decode() if size else ""
             (commit_ms,) = _INT64.unpack_from(value, 16 + size)
-            if size >= 0:
-                found = (offset, leader_epoch, metadata, commit_ms, None, position)
-                return _new_tuple(CommittedOffset, found)
+            return CommittedOffset(offset, leader_epoch, metadata, commit_ms)
     except (StructError, UnicodeDecodeError):
         pass  # perhaps an older, shorter form; if not, the decoder says what is wrong
-    return _parse_any_version(value, position)
-
-
-def _parse_any_version(value: bytes, position: int) -> CommittedOffset:
     found = decode(OffsetCommitValue, value[2:], _version(value))
     expire_ms = found.expire_timestamp if found.expire_timestamp >= 0 else None
     return CommittedOffset(
-        found.offset,
-        found.leader_epoch,
-        found.metadata,
-        found.commit_timestamp,
-        expire_ms,
-        position,
+        found.offset, found.leader_epoch, found.metadata, found.commit_timestamp, expire_ms
     )
+
+
+def check_offset_value(value: bytes) -> None:
+    """Raises ProtocolError unless it can be read; in nearly all cases without reading it."""
+    if len(value) != _WITHOUT_METADATA.size or value[:2] != b"\0\3" or value[14:16] != b"\0\0":
+        parse_offset_value(value)
 
 
 def parse_group_value(value: bytes) -> GroupMetadataValue:
@@ -124,7 +110,7 @@ def offset_key(start: bytes, topic: str, partition: int) -> bytes:
 
 def offset_value(committed: CommittedOffset) -> bytes:
     """Version 3; with a time of its own to expire at, version 1, which has no leader epoch."""
-    offset, leader_epoch, metadata, commit_ms, expire_ms, _ = committed
+    offset, leader_epoch, metadata, commit_ms, expire_ms = committed
     if expire_ms is not None:
         data = metadata.encode()
         start = _OFFSET_SIZE.pack(1, offset, len(data))
@@ -136,16 +122,6 @@ def offset_value(committed: CommittedOffset) -> bytes:
     return start + data + _INT64.pack(commit_ms)
 
 
-def group_key(group_id: str) -> bytes:
-    return _SIZE.pack(GROUP_KEY_VERSION) + encode(
-        GroupMetadataKey(group=group_id), GROUP_KEY_VERSION
-    )
-
-
-def group_record(group_id: str, value: GroupMetadataValue) -> Record:
-    version = GROUP_VALUE_VERSION
-    return Record(group_key(group_id), _SIZE.pack(version) + encode(value, version))
-
-
 def group_tombstone(group_id: str) -> Record:
-    return Record(group_key(group_id), None)
+    name = group_id.encode()
+    return Record(_KEY_START.pack(GROUP_KEY_VERSION, len(name)) + name, None)

@@ -14,15 +14,13 @@ from struct import Struct
 from struct import error as StructError
 from typing import Protocol
 
-from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.keyed_records import Latest, read_keyed
 from ottla.coordinators.groups.offsets import Offsets
 from ottla.coordinators.groups.records import (
-    CommittedOffset,
     GroupKey,
     OffsetKey,
+    check_offset_value,
     parse_key,
-    parse_offset_value,
 )
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.records.batch import (
@@ -204,22 +202,31 @@ class Replay:
         topic = topics.get(name)
         if topic is None:
             topic = topics[name] = name.decode()
-        position = self._positions.get(key, -1) if self._positions else -1
-        committed = parse_offset_value(value, position)
+        check_offset_value(value)
         offsets = by_group.get(group)
         if offsets is None:
             offsets = by_group[group] = state.offsets_of(group.decode())
-        offsets.committed[topic, partition] = committed
+        offsets.committed[topic, partition] = value
 
     def _restore_open(self, state: State) -> None:
         for producer_id, pending in self._open.items():
             for key, (value, position) in pending.items():
                 try:
-                    group_id, partition, found = _parse_offset(key, value, position)
+                    self._restore_pending(state, producer_id, key, value, position)
                 except _UNREADABLE as error:
                     self._pass_over(f"the record with key {key!r}", error)
-                    continue
-                state.offsets_of(group_id).begin_transactional(producer_id, partition, found)
+
+    def _restore_pending(
+        self, state: State, producer_id: int, key: bytes, value: bytes, position: int
+    ) -> None:
+        found = parse_key(key)
+        assert isinstance(found, OffsetKey)
+        check_offset_value(value)
+        offsets, partition = state.offsets_of(found.group), (found.topic, found.partition)
+        offsets.begin_transactional(producer_id, partition, value, position=position)
+        committed = offsets.committed.get(partition)
+        if committed is not None and self._positions.get(key, -1) > position:
+            offsets.apply(partition, committed, position=self._positions[key])
 
     def _pass_over(self, what: str, error: Exception) -> None:
         if not self.unreadable:
@@ -230,12 +237,3 @@ class Replay:
 def _check_end(pos: int, end: int) -> None:
     if pos != end:
         raise ValueError(f"its records end {end - pos} bytes before it does")
-
-
-def _parse_offset(
-    key: bytes, value: bytes, position: int
-) -> tuple[str, TopicPartition, CommittedOffset]:
-    found = parse_key(key)
-    assert isinstance(found, OffsetKey)
-    committed = parse_offset_value(value, position)
-    return found.group, (found.topic, found.partition), committed
