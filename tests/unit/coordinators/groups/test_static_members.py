@@ -121,6 +121,17 @@ def test_a_restart_during_a_restart_fences_the_first_and_only_the_last_counts() 
     assert len(first) == 1
 
 
+def test_when_neither_of_two_restarts_can_be_stored_the_member_has_the_id_the_log_knows() -> None:
+    driver = Driver()
+    _, old = driver.formed("one", "two")
+    driver.commits_at_once = False
+    driver.ask_join(instance_id="two")
+    answers = driver.ask_join(instance_id="two")
+    driver.refuse(ErrorCode.REQUEST_TIMED_OUT)
+    assert answers[0].error is ErrorCode.REBALANCE_IN_PROGRESS
+    assert driver.heartbeat(old, instance_id="two") is NONE
+
+
 def test_a_rebalance_during_a_restart_takes_its_join_along() -> None:
     driver = Driver()
     [leader, _] = driver.formed("one", "two")
