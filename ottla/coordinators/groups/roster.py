@@ -60,7 +60,7 @@ class Roster:
         assert member.awaiting_join is None, (
             f"{member_id} waits for an answer and leaves unanswered"
         )
-        self._support.subtract(_names(member.protocols))
+        self._end_support(member)
         if member.instance_id is not None:
             del self.static[member.instance_id]
         if self.leader_id == member_id:
@@ -84,7 +84,7 @@ class Roster:
         rebalance_timeout_ms: int,
         session_timeout_ms: int,
     ) -> None:
-        self._support.subtract(_names(member.protocols))
+        self._end_support(member)
         self._support.update(_names(protocols))
         member.protocols = protocols
         member.rebalance_timeout_ms = rebalance_timeout_ms
@@ -100,6 +100,12 @@ class Roster:
         if to is not None:
             self.joined_count -= 1
         return to
+
+    def _end_support(self, member: Member) -> None:
+        for name in _names(member.protocols):
+            self._support[name] -= 1
+            if not self._support[name]:
+                del self._support[name]  # Clients invent names: they must not pile up.
 
     def supports(self, protocols: Protocols) -> bool:
         """Is there one that everybody here speaks as well?"""
@@ -124,5 +130,5 @@ class Roster:
         return True
 
 
-def _names(protocols: Protocols) -> dict[str, None]:
-    return dict.fromkeys(name for name, _ in protocols)
+def _names(protocols: Protocols) -> list[str]:
+    return list(dict(protocols))
