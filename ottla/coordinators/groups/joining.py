@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ottla.coordinators.effects import CancelTimer, SetTimer
 from ottla.coordinators.groups.member import Member
 from ottla.coordinators.groups.rebalancing import Rebalancing, pending_timer, session_timer
-from ottla.coordinators.groups.requests import NO_LEADER, NO_MEMBER_ID, Join, JoinAnswer
+from ottla.coordinators.groups.requests import NO_MEMBER_ID, Join, JoinAnswer
 from ottla.coordinators.groups.state import GroupState
 from ottla.coordinators.groups.static_members import replace_static_member
 from ottla.coordinators.groups.witness import Cause
@@ -150,10 +150,7 @@ def _rejoin(group: Rebalancing, join: Join, to: Answer, *, now_ms: int) -> None:
         _update(group, member, join, to, Cause.METADATA_CHANGED, now_ms=now_ms)
     else:
         # It may have missed the answer to its last join: it hears the same again.
-        answer = group.joined_answer(member)
-        if group.state is _S.STABLE:
-            answer = answer._replace(members=())
-        group.reply(to, answer)
+        group.reply(to, group.joined_answer(member))
 
 
 def _update(
@@ -161,10 +158,7 @@ def _update(
 ) -> None:
     has_changed = join.protocols != member.protocols
     # A join of the same member that waits comes from a connection its client has given up.
-    group.answer_join(
-        member,
-        JoinAnswer(ErrorCode.REBALANCE_IN_PROGRESS, member.id, leader=NO_LEADER),
-    )
+    group.answer_join(member, JoinAnswer(ErrorCode.REBALANCE_IN_PROGRESS, member.id))
     group.roster.update(
         member,
         join.protocols,

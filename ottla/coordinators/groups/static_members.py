@@ -34,7 +34,7 @@ class Before(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Replacement:
-    """A new id on its way to the log: if it does not get there, the member has its old one again."""
+    """A new id on its way to the log: if it does not get there, the old one counts again."""
 
     member: Member
     join: Join

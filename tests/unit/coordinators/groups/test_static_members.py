@@ -34,7 +34,7 @@ def test_a_static_follower_restarts_without_a_rebalance_and_gets_its_old_assignm
     leader, follower = driver.formed("one", "two")
     [answer] = driver.ask_join(instance_id="two")
     assert answer == JoinAnswer(NONE, "two-3", 1, "consumer", "range", leader)
-    assert driver.group.state is GroupState.STABLE
+    assert driver.state() is GroupState.STABLE
     [synced] = driver.ask_sync("two-3", instance_id="two")
     assert synced.assignment == assignment(orders=[1])
     assert [member.member_id for member in driver.log[-1].members] == [leader, "two-3"]
@@ -172,7 +172,7 @@ def test_a_static_member_that_restarts_while_the_leader_assigns_begins_a_rebalan
     waiting = driver.ask_sync(second[0].member_id, instance_id="two")
     fresh = driver.ask_join(instance_id="two")
     assert waiting == [SyncAnswer(FENCED)]
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     driver.ask_join(member_id=first[0].member_id, instance_id="one")
     assert fresh[0].generation == 2
 
@@ -222,11 +222,11 @@ def test_when_no_static_member_rejoins_the_rebalance_waits_until_their_sessions_
     driver.formed("one", "two", session_timeout_ms=100_000)
     driver.leave(Leaving("", "one"))
     driver.advance(REBALANCE_MS)
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     assert driver.group.generation == 1
     assert ("join",) in driver.timers
     driver.advance(100_000 - REBALANCE_MS)
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
     assert driver.group.generation == 2
 
 
@@ -234,7 +234,7 @@ def test_a_static_member_is_removed_when_its_session_ends_and_may_come_again() -
     driver = Driver()
     driver.formed("one")
     driver.advance(SESSION_MS)
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
     answers = driver.ask_join(instance_id="one")
     driver.advance(DELAY_MS)
     assert answers[0].generation == 3
