@@ -9,7 +9,7 @@ from tests.simulation.seeds import given_seeds
 STEPS = 400
 
 
-@given_seeds(60, soak=5_000)
+@given_seeds(30, soak=5_000)
 def test_a_partition_has_one_owner_a_request_one_answer_and_the_log_knows(seed: int) -> None:
     crowd = Crowd(seed)
     for _ in range(STEPS):

@@ -45,6 +45,11 @@ def subscription(*topics: str) -> bytes:
     return pack(">h", 0) + encode(ConsumerProtocolSubscription(topics=list(topics)), 0)
 
 
+def owning(subscribed: bytes, **partitions: list[int]) -> bytes:
+    """The same subscription as a consumer sends it that owns these."""
+    return b"\x00\x01" + subscribed[2:] + assignment(**partitions)[2:-4]
+
+
 def assignment(**partitions: list[int]) -> bytes:
     assigned = [TopicPartition(topic=name, partitions=own) for name, own in partitions.items()]
     return pack(">h", 0) + encode(ConsumerProtocolAssignment(assigned_partitions=assigned), 0)

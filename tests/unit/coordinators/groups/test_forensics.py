@@ -16,6 +16,7 @@ from tests.unit.coordinators.groups.driver import (
     SETTINGS,
     Driver,
     assignment,
+    owning,
     subscription,
 )
 
@@ -97,6 +98,16 @@ def test_a_cooperative_move_takes_two_rebalances_and_the_second_knows_whose_it_w
     assert rebalance.causes[0].cause is Cause.LEADER_REJOINED
     assert moved(rebalance) == [("orders", 1, "client-1", "client-2")]
     assert driver.history.moved_count == 2 + 1 + 1
+
+
+def test_a_cooperative_member_that_gave_up_partitions_has_not_changed_what_it_wants() -> None:
+    driver = Driver()
+    leader, follower = driver.formed(None, None)
+    owns = [(("range", owning(RANGE[0][1], orders=[number])),) for number in (0, 1)]
+    driver.ask_join(member_id=follower, protocols=owns[1], reason="need to revoke partitions")
+    driver.ask_join(member_id=leader, protocols=owns[0])
+    [caused] = last(driver).causes
+    assert (caused.cause, caused.reason) == (Cause.MEMBER_REJOINED, "need to revoke partitions")
 
 
 def test_a_static_member_that_restarted_has_not_lost_what_it_has_again() -> None:

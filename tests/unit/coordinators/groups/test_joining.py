@@ -126,8 +126,8 @@ def test_a_rebalance_goes_on_when_the_pending_member_joins() -> None:
 def test_a_pending_id_used_with_an_instance_is_a_server_error_as_in_kafka() -> None:
     driver = Driver()
     [given] = driver.ask_join(requires_known_member_id=True)
-    error = driver.refused_join(member_id=given.member_id, instance_id="one")
-    assert error is ErrorCode.UNKNOWN_SERVER_ERROR
+    [answer] = driver.ask_join(member_id=given.member_id, instance_id="one")
+    assert answer == JoinAnswer(ErrorCode.UNKNOWN_SERVER_ERROR, "")
 
 
 def test_a_second_member_makes_the_first_rejoin_and_both_hear_the_next_generation() -> None:

@@ -127,6 +127,16 @@ def test_the_last_one_missing_leaves_and_the_rebalance_goes_on_without_it() -> N
     assert answers[0].generation == 2
 
 
+def test_a_rebalance_does_not_wait_for_a_pending_member_that_leaves() -> None:
+    driver = Driver()
+    [leader] = driver.formed(None)
+    [given] = driver.ask_join(requires_known_member_id=True)
+    answers = driver.ask_join(member_id=leader)
+    assert not answers
+    driver.leave(Leaving(given.member_id))
+    assert answers[0].generation == 2
+
+
 def test_a_member_that_leaves_while_its_join_waits_is_answered() -> None:
     driver = Driver()
     leader, follower = driver.formed(None, None)

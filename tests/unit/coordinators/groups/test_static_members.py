@@ -42,6 +42,16 @@ def test_a_static_follower_restarts_without_a_rebalance_and_gets_its_old_assignm
     assert follower not in driver.group.members
 
 
+def test_changed_metadata_alone_is_no_cause_for_a_rebalance_when_a_static_member_restarts() -> None:
+    driver = Driver()
+    driver.formed("one", "two")
+    changed = (("range", subscription("orders", "payments")),)
+    [answer] = driver.ask_join(instance_id="two", protocols=changed)
+    assert answer.generation == 1
+    assert driver.state() is GroupState.STABLE
+    assert driver.log[-1].members[1].subscription == changed[0][1]
+
+
 def test_the_old_process_of_a_restarted_static_member_is_fenced() -> None:
     driver = Driver()
     _, old = driver.formed("one", "two")
