@@ -29,9 +29,7 @@ class FakeLog:
         self.holds_reads = False
         self.held_reads: list[Callable[[], None]] = []
 
-    def append(
-        self, records: Sequence[Record], on_stored: OnStored, *, timeout_ms: int
-    ) -> None:
+    def append(self, records: Sequence[Record], on_stored: OnStored, *, timeout_ms: int) -> None:
         self.appends.append(list(records))
         self.timeouts_ms.append(timeout_ms)
         if self.refuses_with is not None:

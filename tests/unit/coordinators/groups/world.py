@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from ottla.coordinators.groups.answers import DeletedOffsets, OffsetToCommit, TopicPartition
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
-from ottla.coordinators.groups.requests import Join, JoinAnswer, LeaveAnswer, Leaving, Sync
-from ottla.coordinators.groups.requests import SyncAnswer
+from ottla.coordinators.groups.requests import (
+    Join,
+    JoinAnswer,
+    LeaveAnswer,
+    Leaving,
+    Sync,
+    SyncAnswer,
+)
 from ottla.coordinators.groups.settings import OffsetSettings
 from ottla.protocol.errors import ErrorCode
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
 from tests.unit.coordinators.fake_log import FakeLog
 from tests.unit.coordinators.groups.driver import RANGE, REBALANCE_MS, SESSION_MS, SETTINGS
-
-T = TypeVar("T")
 
 BEGINNING_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000
@@ -52,9 +56,15 @@ class CountingRandomness:
 class World:
     """Partitions 0 to 3, of which 0 to 2 are led here; `reload` elects anew."""
 
-    def __init__(self, *, offsets: OffsetSettings = OFFSETS, **groups: int) -> None:
+    def __init__(
+        self,
+        *,
+        offsets: OffsetSettings = OFFSETS,
+        logs: Sequence[FakeLog] | None = None,
+        **groups: int,
+    ) -> None:
         loop = asyncio.get_running_loop()
-        self.logs = [FakeLog() for _ in range(4)]
+        self.logs = logs or [FakeLog() for _ in range(4)]
         self.clock = LoopClock()
         self.timer = Timer(loop)
         self.history = RebalanceHistory()
@@ -107,27 +117,39 @@ class World:
             protocol_type="consumer",
             protocols=RANGE,
         )._replace(**changes)
-        return asked(lambda to: self.coordinator.join(group_id, join, to))
+        answers: list[JoinAnswer] = []
+        self.coordinator.join(group_id, join, answers.append)
+        return answers
 
     def ask_sync(self, group_id: str, member_id: str, **changes: Any) -> list[SyncAnswer]:
         sync = Sync(member_id, None, 1, None, None, {})._replace(**changes)
-        return asked(lambda to: self.coordinator.sync(group_id, sync, to))
+        answers: list[SyncAnswer] = []
+        self.coordinator.sync(group_id, sync, answers.append)
+        return answers
 
     def ask_leave(self, group_id: str, *leaving: Leaving) -> list[LeaveAnswer]:
-        return asked(lambda to: self.coordinator.leave(group_id, leaving, to))
+        answers: list[LeaveAnswer] = []
+        self.coordinator.leave(group_id, leaving, answers.append)
+        return answers
 
     def heartbeat(self, group_id: str, member_id: str, generation: int = 1) -> ErrorCode:
-        [error] = asked(
-            lambda to: self.coordinator.heartbeat(
-                group_id, member_id=member_id, instance_id=None, generation=generation, to=to
-            )
+        answers: list[ErrorCode] = []
+        self.coordinator.heartbeat(
+            group_id,
+            member_id=member_id,
+            instance_id=None,
+            generation=generation,
+            to=answers.append,
         )
+        [error] = answers
         return error
 
     def ask_commit(
         self, group_id: str, *offsets: OffsetToCommit, **who: Any
     ) -> list[dict[TopicPartition, ErrorCode]]:
-        return asked(lambda to: self.coordinator.commit(group_id, offsets, to, **who))
+        answers: list[dict[TopicPartition, ErrorCode]] = []
+        self.coordinator.commit(group_id, offsets, answers.append, **who)
+        return answers
 
     async def commit(
         self, group_id: str, topic: str, partition: int, offset: int, **who: Any
@@ -142,14 +164,20 @@ class World:
         assert error is NONE
         return {partition: fetched.offset for partition, fetched in found.items()}
 
+    def ask_delete(self, *group_ids: str) -> list[dict[str, ErrorCode]]:
+        answers: list[dict[str, ErrorCode]] = []
+        self.coordinator.delete_groups(group_ids, answers.append)
+        return answers
+
     async def delete_groups(self, *group_ids: str) -> dict[str, ErrorCode]:
-        answers = asked(lambda to: self.coordinator.delete_groups(group_ids, to))
+        answers = self.ask_delete(*group_ids)
         await self.settle()
         [answer] = answers
         return answer
 
     async def delete_offsets(self, group_id: str, *partitions: TopicPartition) -> DeletedOffsets:
-        answers = asked(lambda to: self.coordinator.delete_offsets(group_id, partitions, to))
+        answers: list[DeletedOffsets] = []
+        self.coordinator.delete_offsets(group_id, partitions, answers.append)
         await self.settle()
         [answer] = answers
         return answer
@@ -167,13 +195,6 @@ class World:
     def listed(self) -> dict[str, str]:
         """The state of every group."""
         return {group.group_id: group.state for group in self.coordinator.list_groups()[1]}
-
-
-def asked(ask: Callable[[Callable[[T], None]], None]) -> list[T]:
-    """The list gets the answer when it comes."""
-    answers: list[T] = []
-    ask(answers.append)
-    return answers
 
 
 def keys(records: Sequence[Any]) -> list[tuple[bytes, bool]]:
