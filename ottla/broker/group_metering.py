@@ -34,6 +34,10 @@ def measure_groups(metrics: Metrics, broker: Broker) -> None:
         ("group-completed-rebalance-count", sum(broker.rebalances.ended_count.values())),
     ):
         metrics.counter(f"{_COORDINATOR}{name}").count = count
+    loads = broker.groups.loads
+    average_ms = loads.total_ms / max(loads.loaded_count, 1)
+    metrics.gauge(f"{_COORDINATOR}partition-load-time-max", _value(loads.longest_ms))
+    metrics.gauge(f"{_COORDINATOR}partition-load-time-avg", _value(average_ms))
     _count_rebalances(metrics, broker)
 
 

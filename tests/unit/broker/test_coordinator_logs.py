@@ -22,10 +22,12 @@ BOTH = (1, 2)
 ONE, TWO = (Record(b"k1", b"v1"),), (Record(b"k2", b"v2"), Record(b"k1", None))
 
 
-def log_of(world: World, *, isr: tuple[int, ...] = (1,), codec: Codec = Codec.NONE) -> PartitionLog:
+def log_of(
+    world: World, *, isr: tuple[int, ...] = (1,), codec: Codec = Codec.NONE, acks: int = -1
+) -> PartitionLog:
     world.led(isr=isr)
     clock = VirtualClock(virtual_loop(), start_ms=NOW_MS)
-    log = CoordinatorLogs("orders", world.replicas, clock, codec).open(0)
+    log = CoordinatorLogs("orders", world.replicas, clock, codec, acks).open(0)
     kept: CoordinatorLog = log  # the port
     assert kept is log
     return log
@@ -104,6 +106,14 @@ async def test_an_append_waits_for_the_replicas_in_sync_and_no_longer_than_it_ma
     assert told == ["0 NONE"]
     await asyncio.sleep(5.1)
     assert told == ["0 NONE", "1 REQUEST_TIMED_OUT"]
+
+
+@on_virtual_time
+async def test_fewer_acks_wait_for_nobody() -> None:
+    world = World(config=COMPACTED)
+    told = append(log_of(world, isr=BOTH, acks=1), ONE)
+    world.tick.end()
+    assert told == ["0 NONE"]
 
 
 @on_virtual_time
