@@ -106,7 +106,7 @@ async def started(log: MemoryLog, partitions: int) -> GroupCoordinator:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    while not is_so():  # noqa: ASYNC110: the rounds of the loop are what is measured
+    while not is_so():  # noqa: ASYNC110 - the rounds of the loop are what is measured
         await asyncio.sleep(0)
 
 
