@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ottla.broker.group_routes import group_routes
 from ottla.broker.metering import gather
 from ottla.broker.quota_metrics import describe_quotas
 from ottla.metrics import CONTENT_TYPE
@@ -26,6 +27,7 @@ def get_routes(broker: Broker) -> dict[str, Route]:
         ),
         "/debug/quotas": lambda query: json_answer({"quotas": describe_quotas(broker)}),
         "/debug/connections": lambda query: json_answer({"connections": _connections(broker)}),
+        **group_routes(broker),
         **(broker.hooks.get_routes() if broker.hooks else {}),
     }
 

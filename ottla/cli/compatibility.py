@@ -83,7 +83,7 @@ Of feature flags there is none, as in 3.9.1 with ZooKeeper: every change of one 
 
 ## Knowingly left out
 
-- What the broker does not serve yet, it does not advertise: groups (8-16, 42, 47, 68, 69),
+- What the broker does not serve yet, it does not advertise: groups of KIP-848 (68, 69),
   transactions (24-28, 65, 66), and what only several brokers ask each other (56, 58).
 - Share groups (76-79, 83-87): 3.9.1 hides these APIs, since they are unstable. Their messages
   are declared as 3.9.1 has them, to be read where they turn up; a later release changed them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ottla.controller.topic_names import check_name
 from ottla.handlers.call import Call
 from ottla.handlers.controller_request import check_controller
+from ottla.handlers.services import Services
 from ottla.handlers.slices import Slices
 from ottla.protocol.apis.leader_and_isr import (
     LeaderAndIsrPartitionError,
@@ -42,9 +43,20 @@ async def _lead_and_follow(request: LeaderAndIsrRequest, call: Call) -> LeaderAn
     errors: list[tuple[PartitionState, ErrorCode]] = []
     slices = Slices(services.timer)
     for state in states:
-        errors.append((state, leadership.become(state)))
+        error = leadership.become(state)
+        errors.append((state, error))
+        if error is ErrorCode.NONE:
+            _tell_coordinators(services, state)
         await slices.breathe()
     return _response(errors, call.version)
+
+
+def _tell_coordinators(services: Services, state: PartitionState) -> None:
+    partition = (state.topic, state.partition_index, state.leader_epoch)
+    if state.leader == services.broker_id:
+        services.leads(*partition)
+    else:
+        services.leads_no_more(*partition)
 
 
 def _states(request: LeaderAndIsrRequest) -> list[PartitionState]:

@@ -21,6 +21,7 @@ from ottla.protocol.apis.produce import (
     TopicProduceResponse,
 )
 from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError, ProtocolError
+from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.protocol.produce_reader import PartitionRecords, ProduceFrame, read_produce
 from ottla.protocol.records.batch import TRANSACTIONAL_BIT
 from ottla.protocol.records.compression import Codec
@@ -32,7 +33,6 @@ PRODUCE = 0
 _ONE_BATCH_FROM = 3
 _ZSTD_FROM = 7
 _ATTRIBUTES_AT = 22  # the low byte
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 _ADMIN_CLIENT = "__admin_client"
 # With what else the log refuses, a producer hears where the log starts.
 _WITHOUT_LOG_START = (
@@ -101,7 +101,8 @@ def _append(
         if frame.acks not in (-1, 0, 1):
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
         view = _check_records(call, records, may_be_transactional=may_be_transactional)
-        if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
+        is_internal = topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT
+        if is_internal and call.services.metadata.exists(topic, records.partition_index):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
         partition = call.services.replicas.get(topic, records.partition_index)
         if view is not None:

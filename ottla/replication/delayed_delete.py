@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.cutting import advance_start
@@ -31,6 +32,8 @@ class DeletionResult:
         result = cls(topic, index)
         try:
             partition = replicas.get(topic, index)
+            if topic in INTERNAL_TOPICS:
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
             log = partition.leading_log()
             if log.config.compacts and not log.config.deletes:
                 detail = f"{partition} is compacted, its records are not deleted from the start"

@@ -129,8 +129,13 @@ class Partition:
         detail = f"{self} is in epoch {self.leader_epoch}, the request in {leader_epoch}"
         raise KafkaError(code, detail)
 
-    def append(self, records: memoryview, *, acks: int, now_ms: int) -> Appended:
-        """Queue what a producer sent; it is written before this tick ends."""
+    def append(
+        self, records: memoryview, *, acks: int, now_ms: int, as_it_is: bool = False
+    ) -> Appended:
+        """Queue what a producer sent; it is written before this tick ends.
+
+        `as_it_is`: it needs no look at its records, whatever the topic's rules are.
+        """
         log = self.log
         if not self.is_leader or log is None:
             log = self.leading_log()
@@ -138,7 +143,9 @@ class Partition:
             detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
         try:
-            appended = log.append(records, leader_epoch=self.leader_epoch, now_ms=now_ms)
+            appended = log.append(
+                records, leader_epoch=self.leader_epoch, now_ms=now_ms, as_it_is=as_it_is
+            )
         except OSError as error:  # the disk is full; a group before this one may be lost by it
             self.write_later(0)
             detail = f"{self}: {error.strerror or error}"

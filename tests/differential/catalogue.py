@@ -6,9 +6,11 @@ from tests.differential.case import Case
 from tests.differential.cases import (
     cluster,
     configs,
+    coordinators,
     credentials,
     fetch,
     frames,
+    groups,
     idempotence,
     metadata,
     offsets,
@@ -35,6 +37,8 @@ CASES: tuple[Case, ...] = (
     *sessions.CASES,
     *offsets.CASES,
     *frames.CASES,
+    *coordinators.CASES,
+    *groups.CASES,
     *quotas.CASES,
     *old_formats.CASES,
 )

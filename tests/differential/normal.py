@@ -24,7 +24,7 @@ _OTHER_RUNS = re.compile(r"d[0-9a-f]+-|__")
 KEYS = (
     "name", "topic", "topicName", "topicId", "resourceName", "apiKey", "nodeId", "brokerId",
     "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId", "user",
-    "entityType",
+    "entityType", "groupId", "key", "memberId",
 )  # fmt: skip
 _PLACES = {
     "advertised.listeners", "broker.id", "listeners", "log.dir", "log.dirs", "zookeeper.connect",
@@ -55,7 +55,9 @@ class Normal:
             inner = {key: self._value(key, each, is_ordered) for key, each in value.items()}
             return _without_places(inner)
         if isinstance(value, list):
-            items = [self._value(name, each, is_ordered) for each in value if self._is_ours(each)]
+            # A producer's or a reader's answer has what was asked for, and nothing else.
+            ours = value if name == "responses" else filter(self._is_ours, value)
+            items = [self._value(name, each, is_ordered) for each in ours]
             keys = [key_of(item) for item in items]
             if name in ("entries", "values"):  # of quotas, in the order of a hash table
                 return sorted(items, key=json.dumps)
@@ -66,7 +68,8 @@ class Normal:
     def _is_ours(self, item: Any) -> bool:
         if not isinstance(item, dict):
             return True
-        named = next((item[key] for key in ("name", "topic", "user") if key in item), None)
+        names = ("name", "topic", "groupId", "user")
+        named = next((item[key] for key in names if key in item), None)
         if not isinstance(named, str) or named.startswith(self._world.prefix):
             return True
         return not _OTHER_RUNS.match(named)
@@ -87,6 +90,13 @@ class Normal:
             return value
         count = sum(known == kind for known, _ in self._ids)
         return self._ids.setdefault((kind, value), f"<{kind} {count + 1}>")
+
+    def _member(self, text: str) -> str:
+        """Those that the broker has named, by their order."""
+        members = self._world.members
+        if text in members:
+            return f"<member {members.index(text) + 1}>"
+        return text.replace(self._world.prefix, "")
 
     def _topic_id(self, text: str) -> str:
         for topic, topic_id in self._world.topic_ids.items():
@@ -179,4 +189,6 @@ _BY_NAME: dict[str, Callable[[Normal, Any], Any]] = {
     "producerId": lambda normal, value: normal._id("producer", value),
     "sessionId": lambda normal, value: normal._id("session", value),
     "records": Normal._records,
+    "memberId": Normal._member,
+    "leader": lambda normal, value: normal._member(value) if isinstance(value, str) else value,
 }
