@@ -130,10 +130,11 @@ class EpochCheck:
     """The leader epochs in the batches beside those in the checkpoint."""
 
     def __init__(
-        self, entries: tuple[EpochEntry, ...], *, path: str, findings: list[Finding]
+        self, entries: tuple[EpochEntry, ...], *, path: str, findings: list[Finding], may_lag: bool
     ) -> None:
         self._path = path
         self._findings = findings
+        self._may_lag = may_lag
         self._epochs = LeaderEpochs(entries)
         self._last = -1
         self._said: tuple[int, int | None] | None = None  # once for a run of batches is enough
@@ -151,6 +152,8 @@ class EpochCheck:
             self._findings.append(error(path, batch.position, what, fix))
         known = self._epochs.epoch_for_offset(batch.base_offset)
         is_wrong = known not in (None, epoch) or not self._epochs.entries
+        if self._may_lag and epoch > (self._epochs.latest.epoch if self._epochs.latest else -1):
+            is_wrong = False
         if is_wrong and (epoch, known) != self._said:
             what = f"offset {batch.base_offset} has leader epoch {epoch} in the log, not {known}"
             self._findings.append(warning(self._path, None, what, RECOVER))

@@ -101,7 +101,10 @@ class PartitionCheck:
             self._add(warning(path, None, "missing", RECOVER))
         except CorruptLog as cause:
             self._add(error(path, cause.position, cause.cause, RECOVER))
-        return EpochCheck(entries, path=path, findings=self._findings)
+        # Of a broker that runs, or was killed, the file is behind: the newest are in the batches.
+        parent = self._folder.rpartition("/")[0] or "."
+        may_lag = self._disk.status(f"{parent}/{checkpoints.CLEAN_SHUTDOWN}") is None
+        return EpochCheck(entries, path=path, findings=self._findings, may_lag=may_lag)
 
     def _check_segment(self, base: int, *, closed: bool) -> None:
         name = FileName(base, Kind.LOG)

@@ -220,6 +220,17 @@ def test_leader_epochs_that_do_not_fit_the_log_are_found(text: bytes) -> None:
     assert not verify(disk, FOLDER).is_sound
 
 
+@pytest.mark.parametrize(("stopped_cleanly", "is_sound"), [(False, True), (True, False)])
+def test_newer_leader_epochs_are_missing_only_after_a_clean_stop(
+    stopped_cleanly: bool, is_sound: bool
+) -> None:
+    disk = partition(SIX)
+    put(disk, EPOCHS, b"0\n0\n")
+    if stopped_cleanly:
+        put(disk, f"{FOLDER.rpartition('/')[0]}/.kafka_cleanshutdown", b"")
+    assert verify(disk, FOLDER).is_sound is is_sound
+
+
 @pytest.mark.parametrize("suffix", ["cleaned", "swap", "deleted"])
 def test_leftovers_are_named(suffix: str) -> None:
     disk = partition(SIX)
