@@ -1,0 +1,103 @@
+"""`ottla groups history`: the story of a group's rebalances, which only Ottla's brokers keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from ottla.cli.connecting import AsJson
+from ottla.cli.durations import show_duration
+from ottla.cli.failure import fail
+from ottla.cli.group_names import OneGroup
+from ottla.cli.http_port import fetch_document
+from ottla.cli.moments import show_moment
+from ottla.cli.outcomes import count
+from ottla.cli.output import visible
+
+_PATH = "/debug/groups/history"
+_MOST_MOVES = 8
+_SHOWN = 20
+Entry = Mapping[str, Any]
+
+HistoryUrl = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        help="The HTTP port of the group's coordinator, as it prints it when it starts.",
+        show_default=False,
+    ),
+]
+Last = Annotated[int, typer.Option("--last", "-n", min=1, help="Only so many, the newest.")]
+
+
+def history(
+    group: OneGroup, *, url: HistoryUrl = "", last: Last = _SHOWN, as_json: AsJson = False
+) -> None:
+    """Tell who or what caused each rebalance, how long nobody read, and which partitions moved.
+
+    Ottla's brokers remember the last 1,000 rebalances of the groups that they coordinate, and tell
+    them on their HTTP port (option `ottla.http.port`); Apache Kafka's brokers keep no such history.
+    The objects of `--json` have the keys `group`, `generation_before`, `generation_after`, `cause`,
+    `who` (`member_id`, `client_id`, `host`, `instance_id`, `reason`), `began_ms`, `ended_ms`,
+    `stood_still_ms` and `moved`, whose objects have `topic`, `partition`, `from` and `to`.
+
+    Exit code: 0 told; 1 no broker of Ottla's answers there; 2 wrong call.
+
+    Examples:
+
+    - `ottla groups history billing --url http://127.0.0.1:9600`
+    - `ottla groups history billing --url http://127.0.0.1:9600 --last 1 --json`
+    """
+    if not url:
+        fail(
+            "only Ottla's brokers keep the history of rebalances, and tell it on their HTTP port: "
+            "give --url http://127.0.0.1:PORT. Apache Kafka keeps none."
+        )
+    document = fetch_document(url, f"{_PATH}?group={quote(group, safe='')}", "rebalances")
+    entries = [each for each in document["rebalances"] if each["group"] == group][-last:]
+    if as_json:
+        typer.echo(json.dumps(entries, indent=2))
+    elif entries:
+        for entry in entries:
+            typer.echo("\n".join(map(visible, _story(entry))))
+    else:
+        typer.echo(visible(f"The broker at {url} remembers no rebalance of {group}."))
+
+
+def _story(entry: Entry) -> list[str]:
+    before, after = entry["generation_before"], entry["generation_after"]
+    generations = f"generation {before}" + (f" to {after}" if after is not None else "")
+    lines = [f"{show_moment(entry['began_ms'])}  {generations}: {_cause(entry)}"]
+    if entry["ended_ms"] is None:
+        return [*lines, "    it is not over yet"]
+    took = show_duration(entry["ended_ms"] - entry["began_ms"])
+    still = entry["stood_still_ms"]
+    stood = f"nobody read for {show_duration(still)}" if still else "reading never stood still"
+    lines.append(f"    took {took}; {stood}; {_moves(entry['moved'])}")
+    return lines
+
+
+def _cause(entry: Entry) -> str:
+    who: Mapping[str, str | None] = entry["who"] or {}
+    words = str(entry["cause"]).replace("_", " ")
+    if member := who.get("instance_id") or who.get("member_id"):
+        words += f": {member} (client {who.get('client_id')} at {who.get('host')})"
+    if reason := who.get("reason"):
+        words += f", because “{reason}”"
+    return words
+
+
+def _moves(moved: Sequence[Entry]) -> str:
+    if not moved:
+        return "no partition moved"
+    told = [
+        f"{each['topic']}-{each['partition']} from {each['from'] or 'nobody'} "
+        f"to {each['to'] or 'nobody'}"
+        for each in moved[:_MOST_MOVES]
+    ]
+    more = [f"{len(moved) - _MOST_MOVES} more"] if len(moved) > _MOST_MOVES else []
+    return f"{count(len(moved), 'partition')} moved: {', '.join(told + more)}"
