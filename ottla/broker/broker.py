@@ -13,7 +13,10 @@ from dataclasses import replace
 from types import TracebackType
 
 from ottla.broker.advertising import Addresses, CannotListen, registration
+from ottla.broker.auto_creation import AutoCreation
+from ottla.broker.coordinating import group_coordinator
 from ottla.broker.identity import broker_id
+from ottla.broker.internal_topics import AutomaticTopics, group_partitions
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
 from ottla.broker.policies import alteration_policy
@@ -41,15 +44,14 @@ from ottla.controller.config_store import ConfigStore, ConfigWatcher
 from ottla.controller.controller import Controller
 from ottla.controller.producer_ids import ProducerIds
 from ottla.controller.registration import Registration, cluster_id, create_roots
-from ottla.controller.topics import create_topics
+from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.handlers.dispatch import Dispatch
 from ottla.handlers.services import Services
+from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.metadata.cache import MetadataCache
 from ottla.network.connection import Service
 from ottla.network.http import HttpServer
 from ottla.network.server import Server
-from ottla.protocol.apis.create_topics import CreatableTopic
-from ottla.protocol.errors import KafkaError
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
 from ottla.replication.log_moves import LogMoves
@@ -112,6 +114,7 @@ class Broker:
         # Ends before the store and the logs do, which the tasks use.
         self.tasks = await stack.enter_async_context(Tasks())
         self._hold_replicas(store)
+        self.groups.start(await group_partitions(store, self.config))
         self._listen(stack, loop)
         await self._control(store)
         self.tasks.spawn(watcher.run())
@@ -164,7 +167,9 @@ class Broker:
             bytes_per_second=self.settings.log_move_bytes_per_second,
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
-        self.services = self._services(ConfigStore(store))
+        self.rebalances = RebalanceHistory()
+        self.groups = group_coordinator(self, asyncio.get_running_loop().call_soon)
+        self.services = self._services(store)
 
     def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         """Clients may connect from now on, but wait until the metadata is there."""
@@ -228,8 +233,16 @@ class Broker:
         """For the names of folders that are deleted or moved."""
         return self.ports.randomness.bytes(16).hex()
 
-    def _services(self, configs: ConfigStore) -> Services:
+    def _services(self, store: MetadataStore) -> Services:
         ports = self.ports
+        rules = topic_rules(self.overrides, ports.randomness)
+        creation = AutoCreation(
+            AutomaticTopics(lambda: self.overrides.broker),
+            self.metadata,
+            rules,
+            controller=lambda: self.controller,
+            spawn=self.tasks.spawn,
+        )
         services = Services(
             broker_id=self.id,
             clock=ports.clock,
@@ -245,15 +258,18 @@ class Broker:
             broker_epoch=self._epoch,
             new_producer_id=self.producer_ids.next,
             learn_topics=self._learn_topics,
-            auto_create=self._auto_create,
+            auto_create=creation.create,
             settings=self.settings,
-            topic_rules=topic_rules(self.overrides, ports.randomness),
+            topic_rules=rules,
             overrides=self.overrides,
-            configs=configs,
+            configs=ConfigStore(store),
             check_alteration=alteration_policy(self.config),
             log_moves=self.log_moves,
             topic_operations=Purgatory("topic", self.timer),
             elections=Purgatory("ElectLeader", self.timer),
+            groups=self.groups,
+            rebalances=self.rebalances,
+            stored_offsets=StoredOffsets(store),
         )
         self.metadata.on_change.append(services.topics_changed)
         return services
@@ -299,6 +315,8 @@ class Broker:
     def _disk_failed(self, path: str, lost: list[Partition]) -> None:
         """The controller must look for other leaders of what was there."""
         _logger.error("%s took %d partitions offline", path, len(lost))
+        for partition in lost:
+            self.services.leads_no_more(partition.topic, partition.index, None)
         self.tasks.spawn(self._tell_of_failed_disk())
 
     async def _tell_of_failed_disk(self) -> None:
@@ -317,26 +335,10 @@ class Broker:
                 continue  # each change is told to every partition there is
             self.reconfiguration.stored("topics", name, values)
 
-    def _auto_create(self, names: list[str]) -> None:
-        topics = [
-            CreatableTopic(
-                name=name, num_partitions=-1, replication_factor=-1, assignments=[], configs=[]
-            )
-            for name in names
-        ]
-        self.tasks.spawn(self._create(topics))
-
-    async def _create(self, topics: list[CreatableTopic]) -> None:
-        try:
-            await create_topics(
-                self.controller, topics, self.services.topic_rules, validate_only=False
-            )
-        except (KafkaError, StoreError) as error:
-            _logger.warning("topics that clients asked for were not created: %s", error)
-
     async def stop(self) -> None:
         """Parked requests are answered, logs flushed, and the marker of a clean stop left."""
         self.server.stop_listening()
+        self.groups.shut_down()
         for purgatory in self.services.purgatories():
             for operation in purgatory.drain():
                 operation.expire()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ottla.broker.group_metering import measure_groups
 from ottla.metrics import Metrics
 from ottla.protocol.registry import API_NAMES
 
@@ -26,6 +27,7 @@ def gather(broker: Broker) -> Metrics:
     _count_requests(metrics, broker)
     _measure_replicas(metrics, broker)
     _measure_controller(metrics, broker)
+    measure_groups(metrics, broker)
     for purgatory in broker.services.purgatories():
         name = purgatory.name
         watched, delayed = purgatory.watched, purgatory.delayed

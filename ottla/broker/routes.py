@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ottla.broker.group_routes import group_routes
 from ottla.broker.metering import gather
 from ottla.metrics import CONTENT_TYPE
 from ottla.network.connection import Connection
@@ -24,6 +25,7 @@ def get_routes(broker: Broker) -> dict[str, Route]:
             }
         ),
         "/debug/connections": lambda query: json_answer({"connections": _connections(broker)}),
+        **group_routes(broker),
         **(broker.hooks.get_routes() if broker.hooks else {}),
     }
 

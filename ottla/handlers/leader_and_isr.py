@@ -5,6 +5,7 @@ from __future__ import annotations
 from ottla.controller.topic_names import check_name
 from ottla.handlers.call import Call
 from ottla.handlers.controller_request import check_controller
+from ottla.handlers.services import Services
 from ottla.handlers.slices import Slices
 from ottla.protocol.apis.leader_and_isr import (
     LeaderAndIsrPartitionError,
@@ -37,9 +38,20 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> Lea
     slices = Slices(services.timer)
     for state in states:
         now_ms = services.clock.now_ms()
-        errors.append((state, services.leadership.become(state, now_ms=now_ms)))
+        error = services.leadership.become(state, now_ms=now_ms)
+        errors.append((state, error))
+        if error is ErrorCode.NONE:
+            _tell_coordinators(services, state)
         await slices.breathe()  # opening logs takes time
     return _response(errors, call.version)
+
+
+def _tell_coordinators(services: Services, state: PartitionState) -> None:
+    partition = (state.topic, state.partition_index, state.leader_epoch)
+    if state.leader == services.broker_id:
+        services.leads(*partition)
+    else:
+        services.leads_no_more(*partition)
 
 
 def _states(request: LeaderAndIsrRequest) -> list[PartitionState]:

@@ -6,7 +6,6 @@ from ottla.controller.topic_names import is_name
 from ottla.handlers.call import Call
 from ottla.handlers.metadata_answer import encode_metadata
 from ottla.handlers.operations import ALL_CLUSTER_OPERATIONS, ALL_TOPIC_OPERATIONS
-from ottla.handlers.produce import INTERNAL_TOPICS
 from ottla.metadata.image import TopicImage
 from ottla.protocol.apis.metadata import (
     MetadataRequest,
@@ -16,6 +15,7 @@ from ottla.protocol.apis.metadata import (
     MetadataResponseTopic,
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.protocol.primitives import ZERO_UUID
 
 _TOPIC_IDS_FROM = 12
@@ -90,10 +90,10 @@ def _create(missing: list[MetadataResponseTopic], call: Call) -> None:
     names = [each.name for each in missing if each.error_code == unknown and each.name]
     if not names or not call.services.settings.auto_creates_topics():
         return
+    refused = call.services.auto_create(names)
     for each in missing:
         if each.error_code == unknown:
-            each.error_code = ErrorCode.LEADER_NOT_AVAILABLE
-    call.services.auto_create(names)
+            each.error_code = refused.get(each.name or "", ErrorCode.LEADER_NOT_AVAILABLE)
 
 
 def _brokers(call: Call) -> list[MetadataResponseBroker]:

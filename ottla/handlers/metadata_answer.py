@@ -7,7 +7,6 @@ loop. So each topic is kept as bytes for each version and listener, and the rest
 from __future__ import annotations
 
 from ottla.handlers.call import Call
-from ottla.handlers.produce import INTERNAL_TOPICS
 from ottla.metadata.image import ClusterImage, PartitionImage, TopicImage
 from ottla.protocol.apis.metadata import (
     MetadataResponse,
@@ -16,6 +15,7 @@ from ottla.protocol.apis.metadata import (
 )
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.framing import encode_response
+from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.protocol.varint import write_uvarint
 from ottla.protocol.writer import Writer, compile_writer
 

@@ -20,6 +20,7 @@ from ottla.protocol.apis.produce import (
     TopicProduceResponse,
 )
 from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError, ProtocolError
+from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.protocol.produce_reader import PartitionRecords, ProduceFrame, read_produce
 from ottla.protocol.records.batch import TRANSACTIONAL_BIT
 from ottla.protocol.records.compression import Codec
@@ -31,7 +32,6 @@ PRODUCE = 0
 _ONE_BATCH_FROM = 3
 _ZSTD_FROM = 7
 _ATTRIBUTES_AT = 22  # the low byte
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 _ADMIN_CLIENT = "__admin_client"
 # With what else the log refuses, a producer hears where the log starts.
 _WITHOUT_LOG_START = (

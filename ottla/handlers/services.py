@@ -11,8 +11,13 @@ from ottla.config.overrides import Overrides
 from ottla.controller.config_store import ConfigStore
 from ottla.controller.controller import Controller
 from ottla.controller.topics import TopicRules
+from ottla.coordinators.groups.coordinator import GroupCoordinator
+from ottla.coordinators.groups.forensics import RebalanceHistory
+from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
 from ottla.replication.log_moves import LogMoves
@@ -64,7 +69,8 @@ class Services:
     broker_epoch: Callable[[], int]
     new_producer_id: Callable[[], Awaitable[int]]
     learn_topics: Callable[[list[str]], Awaitable[None]]  # their options, before their logs
-    auto_create: Callable[[list[str]], None]  # topics that clients asked for, soon
+    # Topics that clients asked for, soon; why some of them cannot be created.
+    auto_create: Callable[[list[str]], Mapping[str, ErrorCode]]
     settings: Settings
     topic_rules: TopicRules
     overrides: Overrides
@@ -73,6 +79,9 @@ class Services:
     log_moves: LogMoves
     topic_operations: Purgatory  # who waits for topics to be created or deleted, by name
     elections: Purgatory  # who waits for partitions to have the leader that was elected
+    groups: GroupCoordinator
+    rebalances: RebalanceHistory
+    stored_offsets: StoredOffsets  # of consumers before 0.9
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
     topic_bytes: TopicBytes = field(default_factory=TopicBytes)
     requests: RequestCounts = field(default_factory=RequestCounts)
@@ -83,6 +92,21 @@ class Services:
         for name in names:
             self.topic_operations.recheck(name)
             self.elections.recheck(name)
+        gone = [name for name in names if name not in self.metadata.image.topics]
+        if gone:
+            self.groups.topics_deleted(gone)
+        for name in gone:
+            self.rebalances.topic_deleted(name, now_ms=self.clock.now_ms())
+
+    def leads(self, topic: str, index: int, leader_epoch: int) -> None:
+        """This broker leads the partition from now on: so it coordinates, if that is its use."""
+        if topic == GROUP_METADATA_TOPIC:
+            self.groups.elected(index, leader_epoch)
+
+    def leads_no_more(self, topic: str, index: int, leader_epoch: int | None) -> None:
+        """Another broker does, or nobody; no epoch counts where there is none."""
+        if topic == GROUP_METADATA_TOPIC:
+            self.groups.resigned(index, leader_epoch)
 
     def purgatories(self) -> tuple[Purgatory, ...]:
         replicas = self.replicas

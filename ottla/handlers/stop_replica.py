@@ -10,7 +10,7 @@ from ottla.protocol.apis.stop_replica import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
-from ottla.protocol.errors import KafkaError
+from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.leadership import NO_EPOCH
 
 
@@ -21,6 +21,8 @@ async def handle_stop_replica(request: StopReplicaRequest, call: Call) -> StopRe
     slices = Slices(services.timer)
     for topic, index, epoch, deletes in _partitions(request):
         code = services.leadership.stop(topic, index, leader_epoch=epoch, deletes=deletes)
+        if code is ErrorCode.NONE:
+            services.leads_no_more(topic, index, epoch if epoch >= 0 else None)
         errors.append(
             StopReplicaPartitionError(topic_name=topic, partition_index=index, error_code=code)
         )

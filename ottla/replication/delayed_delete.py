@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.cutting import advance_start
@@ -30,6 +31,8 @@ class DeletionResult:
         """Move the start of our own log; followers hear of it with their next fetch."""
         result = cls(topic, index)
         try:
+            if topic in INTERNAL_TOPICS:
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
             partition = replicas.get(topic, index)
             log = partition.leading_log()
             if log.config.compacts and not log.config.deletes:

@@ -129,8 +129,13 @@ class Partition:
         detail = f"{self} is in epoch {self.leader_epoch}, the request in {leader_epoch}"
         raise KafkaError(code, detail)
 
-    def append(self, records: memoryview, *, acks: int, now_ms: int) -> Appended:
-        """Queue what a producer sent; it is written before this tick ends."""
+    def append(
+        self, records: memoryview, *, acks: int, now_ms: int, has_keys: bool = False
+    ) -> Appended:
+        """Queue what a producer sent, or with `has_keys` a coordinator of this broker.
+
+        It is written before this tick ends.
+        """
         log = self.log
         if not self.is_leader or log is None:
             log = self.leading_log()
@@ -138,7 +143,9 @@ class Partition:
             detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
         try:
-            appended = log.append(records, leader_epoch=self.leader_epoch, now_ms=now_ms)
+            appended = log.append(
+                records, leader_epoch=self.leader_epoch, now_ms=now_ms, has_keys=has_keys
+            )
         except OSError as error:  # the disk is full; a group before this one may be lost by it
             self.write_later(0)
             detail = f"{self}: {error.strerror or error}"

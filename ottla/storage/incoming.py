@@ -44,7 +44,7 @@ class Incoming(NamedTuple):
     log_append_time: int = _NO_TIMESTAMP
 
 
-def takes_batches_as_they_are(config: LogConfig) -> bool:
+def takes_batches_as_they_are(config: LogConfig, *, has_keys: bool = False) -> bool:
     """Whether a v2 batch needs no look at its records: the rule for nearly every topic."""
     return (
         config.compression_type == "producer"
@@ -52,7 +52,7 @@ def takes_batches_as_they_are(config: LogConfig) -> bool:
         and config.timestamp_policy is TimestampPolicy.CREATE_TIME
         and config.timestamp_before_max_ms == FOREVER
         and config.timestamp_after_max_ms == FOREVER
-        and not config.compacts
+        and (has_keys or not config.compacts)
     )
 
 

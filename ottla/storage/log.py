@@ -129,6 +129,7 @@ class Log:
         self._saved_epochs = epochs.entries
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
+        self._plain_with_keys = takes_batches_as_they_are(config, has_keys=True)
         self._group: AppendGroup | None = None
 
     @property
@@ -144,15 +145,21 @@ class Log:
         """From now on; segments that are closed stay as they are."""
         self.config = config
         self._plain = takes_batches_as_they_are(config)
+        self._plain_with_keys = takes_batches_as_they_are(config, has_keys=True)
         self.active.configure(config)
 
-    def append(self, view: memoryview, *, leader_epoch: int, now_ms: int) -> Appended:
-        """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
+    def append(
+        self, view: memoryview, *, leader_epoch: int, now_ms: int, has_keys: bool = False
+    ) -> Appended:
+        """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`.
+
+        With `has_keys` it is this broker's own, whose records need no look on a compacted topic.
+        """
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
         incoming = None
-        if self._plain:
+        if self._plain or (has_keys and self._plain_with_keys):
             incoming = take_as_it_is(
                 view, self.config, next_offset=self.next_offset, leader_epoch=leader_epoch
             )

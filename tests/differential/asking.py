@@ -13,7 +13,10 @@ from ottla.protocol.apis.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from ottla.protocol.apis.describe_groups import DescribeGroupsRequest
+from ottla.protocol.apis.find_coordinator import FindCoordinatorRequest
 from ottla.protocol.apis.init_producer_id import InitProducerIdRequest
+from ottla.protocol.apis.join_group import JoinGroupResponse
 from ottla.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.framing import decode_response, encode_request
@@ -34,7 +37,11 @@ def outcomes(bootstrap: str, cases: Sequence[Case], run: str) -> Iterator[tuple[
     worlds = {case.name: World(f"d{run}-{case.name}-") for case in cases}
     failed = _create(bootstrap, cases, worlds)
     _wait_for_producer_ids(bootstrap)
+    has_coordinator = False
     for case in cases:
+        if case.needs_coordinator and not has_coordinator:
+            _wait_for_coordinator(bootstrap)
+            has_coordinator = True
         if case.name in failed:
             yield case, [f"its topics could not be made: {failed[case.name]}"] * len(case.steps)
         else:
@@ -42,27 +49,67 @@ def outcomes(bootstrap: str, cases: Sequence[Case], run: str) -> Iterator[tuple[
 
 
 def _run(bootstrap: str, case: Case, world: World) -> list[Outcome]:
-    normal = Normal(world)
-    connection: Connection | None = None
-    found: list[Outcome] = []
-    for number, step in enumerate(case.steps):
-        connection = connection or Connection(bootstrap)
-        outcome = _try(connection, step, world, normal, number)
-        found.append(outcome)
+    conversation = _Conversation(bootstrap, world)
+    try:
+        for number, step in enumerate(case.steps):
+            conversation.take(number, step)
+        conversation.hear_all()
+    finally:
+        conversation.close()
+    return [conversation.found[number] for number in range(len(case.steps))]
+
+
+class _Conversation:
+    """A case's connections, and what was answered by now."""
+
+    def __init__(self, bootstrap: str, world: World) -> None:
+        self.found: dict[int, Outcome] = {}
+        self._bootstrap = bootstrap
+        self._world = world
+        self._normal = Normal(world)
+        self._links: dict[str, Connection] = {}
+        self._parked: dict[str, tuple[int, Step, bytes]] = {}
+
+    def take(self, number: int, step: Step) -> None:
+        self._hear(step.link)
+        if step.link not in self._links:
+            self._links[step.link] = Connection(self._bootstrap)
+        connection = self._links[step.link]
+        frame = encode_request(
+            step.build(self._world), step.version, correlation_id=number, client_id="differential"
+        )
+        if step.mangle:
+            frame = step.mangle(frame)
+        if step.is_parked:
+            connection.send(frame)
+            self._parked[step.link] = (number, step, frame)
+            _pause()  # so that it comes before what others send
+        else:
+            self._keep(number, step, _try(connection, step, frame, self._world, self._normal))
+
+    def hear_all(self) -> None:
+        for link in list(self._parked):
+            self._hear(link)
+
+    def _hear(self, link: str) -> None:
+        """The answer that is still to come on this connection."""
+        if link in self._parked:
+            number, step, frame = self._parked.pop(link)
+            connection = self._links[link]
+            outcome = _try(connection, step, frame, self._world, self._normal)
+            self._keep(number, step, outcome)
+
+    def _keep(self, number: int, step: Step, outcome: Outcome) -> None:
+        self.found[number] = outcome
         if not isinstance(outcome, dict) and outcome != NO_ANSWER:
+            self._links.pop(step.link).close()
+
+    def close(self) -> None:
+        for connection in self._links.values():
             connection.close()
-            connection = None
-    if connection is not None:
-        connection.close()
-    return found
 
 
-def _try(connection: Connection, step: Step, world: World, normal: Normal, number: int) -> Outcome:
-    frame = encode_request(
-        step.build(world), step.version, correlation_id=number, client_id="differential"
-    )
-    if step.mangle:
-        frame = step.mangle(frame)
+def _try(connection: Connection, step: Step, frame: bytes, world: World, normal: Normal) -> Outcome:
     try:
         if not step.is_answered:
             connection.send(frame)
@@ -78,7 +125,8 @@ def _answer(
     connection: Connection, frame: bytes, step: Step, world: World, normal: Normal
 ) -> Outcome:
     for _ in range(_TRIES):
-        connection.send(frame)
+        if not step.is_parked:
+            connection.send(frame)
         data = connection.receive(step.patience_s)
         try:
             response = decode_response(data, api_key=step.api_key, version=step.version)
@@ -100,6 +148,8 @@ def _remember(world: World, body: Message) -> None:
         for topic in body.topics:
             if topic.name and topic.topic_id != ZERO_UUID:
                 world.topic_ids[topic.name.removeprefix(world.prefix)] = topic.topic_id
+    if isinstance(body, JoinGroupResponse) and body.member_id not in ("", *world.members):
+        world.members.append(body.member_id)
 
 
 def _create(bootstrap: str, cases: Sequence[Case], worlds: dict[str, World]) -> dict[str, str]:
@@ -154,6 +204,17 @@ def _wait_for_producer_ids(bootstrap: str) -> None:
         for _ in range(_TRIES):
             code = ask(bootstrap, request, 0).error_code
             if code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                return
+            _pause()
+
+
+def _wait_for_coordinator(bootstrap: str) -> None:
+    """Of groups: their topic is made when somebody asks, and loaded when it is there."""
+    with suppress(Closed):
+        for _ in range(_TRIES):
+            ask(bootstrap, FindCoordinatorRequest(key="g"), 0)
+            [group] = ask(bootstrap, DescribeGroupsRequest(groups=["g"]), 0).groups
+            if group.error_code == ErrorCode.NONE:
                 return
             _pause()
 

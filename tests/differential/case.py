@@ -50,6 +50,7 @@ class World:
         self.prefix = prefix
         self.topic_ids: dict[str, bytes] = {}
         self.answers: list[Message] = []
+        self.members: list[str] = []  # their ids, in the order in which they were given
 
     def name(self, topic: str) -> str:
         """As the broker knows it: several runs may share a broker. `=x` is x in every run."""
@@ -78,6 +79,10 @@ class Step:
     # Asked again until it holds: for what a broker does only soon after its answer.
     until: Callable[[Message], bool] | None = None
     patience_s: int = 15
+    # On which of the case's connections: members of a group come by their own.
+    link: str = ""
+    # Its answer waits for others: it is read before the next request on its connection.
+    is_parked: bool = False
 
     @property
     def title(self) -> str:
@@ -90,13 +95,18 @@ class Case:
     steps: Sequence[Step]
     topics: Sequence[Topic] = ()
     broker: str = DEFAULT
+    needs_coordinator: bool = False
 
 
 def case(
-    name: str, *steps: Step, topics: Sequence[Topic | str] = (), broker: str = DEFAULT
+    name: str,
+    *steps: Step,
+    topics: Sequence[Topic | str] = (),
+    broker: str = DEFAULT,
+    needs_coordinator: bool = False,
 ) -> Case:
     made = [Topic(each) if isinstance(each, str) else each for each in topics]
-    return Case(name, steps, made, broker)
+    return Case(name, steps, made, broker, needs_coordinator)
 
 
 def step(kind: type[Message], version: int, build: Callable[[World], Message]) -> Step:

@@ -6,8 +6,10 @@ from tests.differential.case import Case
 from tests.differential.cases import (
     cluster,
     configs,
+    coordinators,
     fetch,
     frames,
+    groups,
     idempotence,
     metadata,
     offsets,
@@ -28,5 +30,7 @@ CASES: tuple[Case, ...] = (
     *sessions.CASES,
     *offsets.CASES,
     *frames.CASES,
+    *coordinators.CASES,
+    *groups.CASES,
     *old_formats.CASES,
 )

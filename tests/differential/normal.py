@@ -22,7 +22,8 @@ _OTHER_RUNS = re.compile(r"d[0-9a-f]+-|__")
 # What names an element of a list, in this order; such a list is compared without its order.
 KEYS = (
     "name", "topic", "topicName", "topicId", "resourceName", "apiKey", "nodeId", "brokerId",
-    "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId",
+    "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId", "groupId",
+    "key", "memberId",
 )  # fmt: skip
 _PLACES = {
     "advertised.listeners", "broker.id", "listeners", "log.dir", "log.dirs", "zookeeper.connect",
@@ -53,14 +54,18 @@ class Normal:
             inner = {key: self._value(key, each, is_ordered) for key, each in value.items()}
             return _without_places(inner)
         if isinstance(value, list):
-            items = [self._value(name, each, is_ordered) for each in value if self._is_ours(each)]
+            # A producer's or a reader's answer has what was asked for, and nothing else.
+            ours = value if name == "responses" else filter(self._is_ours, value)
+            items = [self._value(name, each, is_ordered) for each in ours]
             keys = [key_of(item) for item in items]
             is_named = bool(items) and None not in keys and name != "synonyms"
             return sorted(items, key=_sort_key) if is_named and not is_ordered else items
         return self._scalar(name, value)
 
     def _is_ours(self, item: Any) -> bool:
-        named = item.get("name", item.get("topic")) if isinstance(item, dict) else None
+        named = None
+        if isinstance(item, dict):
+            named = item.get("name", item.get("topic", item.get("groupId")))
         if not isinstance(named, str) or named.startswith(self._world.prefix):
             return True
         return not _OTHER_RUNS.match(named)
@@ -81,6 +86,13 @@ class Normal:
             return value
         count = sum(known == kind for known, _ in self._ids)
         return self._ids.setdefault((kind, value), f"<{kind} {count + 1}>")
+
+    def _member(self, text: str) -> str:
+        """Those that the broker has named, by their order."""
+        members = self._world.members
+        if text in members:
+            return f"<member {members.index(text) + 1}>"
+        return text.replace(self._world.prefix, "")
 
     def _topic_id(self, text: str) -> str:
         for topic, topic_id in self._world.topic_ids.items():
@@ -173,4 +185,6 @@ _BY_NAME: dict[str, Callable[[Normal, Any], Any]] = {
     "producerId": lambda normal, value: normal._id("producer", value),
     "sessionId": lambda normal, value: normal._id("session", value),
     "records": Normal._records,
+    "memberId": Normal._member,
+    "leader": lambda normal, value: normal._member(value) if isinstance(value, str) else value,
 }

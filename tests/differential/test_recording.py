@@ -15,8 +15,10 @@ from tests.differential.record import answers_of
 from tests.differential.run import compare
 from tests.targets.target import TARGETS
 
-# What the broker serves before groups and transactions, with every version that 3.9.1 knows.
-SERVED = (0, 1, 2, 3, 18, 19, 20, 21, 22, 23, 32, 33, 34, 35, 37, 43, 44, 60, 61)
+# What the broker serves before transactions, with every version that 3.9.1 knows.
+SERVED = (
+    *range(4), *range(8, 17), *range(18, 24), *range(32, 36), 37, 42, 43, 44, 47, 60, 61,
+)  # fmt: skip
 
 
 def test_no_two_cases_have_one_name() -> None:

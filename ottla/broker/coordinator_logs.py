@@ -1,0 +1,133 @@
+"""A partition that this broker leads, as the log of a coordinator: appended to, and read back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ottla.coordinators.batch import build_coordinator_batch
+from ottla.coordinators.effects import Record
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.records.compression import Codec
+from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
+from ottla.replication.partition import Partition
+from ottla.replication.replicas import Replicas
+from ottla.storage.files import DiskFailed
+from ottla.storage.log import Slice
+from ottla.timing.clock import Clock
+
+_ALL_IN_SYNC = -1
+OnRead = Callable[[bytes | ErrorCode], None]
+
+
+class CoordinatorLogs(NamedTuple):
+    """The partitions of one internal topic."""
+
+    topic: str
+    replicas: Replicas
+    clock: Clock
+    codec: Codec
+
+    def open(self, partition: int) -> PartitionLog:
+        return PartitionLog(self, self.replicas.get(self.topic, partition))
+
+
+class _Unanswered:
+    """An append whose outcome may be known, but not told yet."""
+
+    __slots__ = ("error", "on_stored")
+
+    def __init__(self, on_stored: Callable[[ErrorCode], None]) -> None:
+        self.on_stored = on_stored
+        self.error: ErrorCode | None = None
+
+
+class PartitionLog:
+    """Keeps the port `coordinators.log.CoordinatorLog`."""
+
+    def __init__(self, logs: CoordinatorLogs, partition: Partition) -> None:
+        self._clock = logs.clock
+        self._codec = logs.codec
+        self._replicas = logs.replicas
+        self._partition = partition
+        self._unanswered: deque[_Unanswered] = deque()
+
+    @property
+    def max_batch_bytes(self) -> int:
+        log = self._partition.log
+        return min(log.config.max_message_bytes, log.config.segment_bytes) if log else 0
+
+    def append(
+        self, records: Sequence[Record], on_stored: Callable[[ErrorCode], None], *, timeout_ms: int
+    ) -> None:
+        unanswered = _Unanswered(on_stored)
+        self._unanswered.append(unanswered)
+
+        def settle(results: list[PartitionResult]) -> None:
+            unanswered.error = results[0].error
+            self._answer_in_order()
+
+        operation = DelayedProduce([self._append(records)], acks=_ALL_IN_SYNC, reply=settle)
+        self._replicas.tick.settle(
+            lambda: operation.written(self._replicas.produces, timeout_ms=timeout_ms)
+        )
+
+    def _append(self, records: Sequence[Record]) -> PartitionResult:
+        partition, now_ms = self._partition, self._clock.now_ms()
+        result = PartitionResult(partition.topic, partition.index)
+        batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
+        try:
+            view = memoryview(bytearray(batch))  # the leader writes offsets into it
+            appended = partition.append(view, acks=_ALL_IN_SYNC, now_ms=now_ms, has_keys=True)
+            result.appended(partition, appended)
+        except KafkaError as error:
+            result.refuse(error.code)
+        return result
+
+    def _answer_in_order(self) -> None:
+        """One that was refused at once must not overtake those that wait for other replicas."""
+        unanswered = self._unanswered
+        while unanswered and (error := unanswered[0].error) is not None:
+            unanswered.popleft().on_stored(error)
+
+    def read(self, from_offset: int, *, max_bytes: int, on_read: OnRead) -> None:
+        try:
+            found = self._find(from_offset, max_bytes)
+        except KafkaError as error:
+            code = error.code
+            self._replicas.tick.settle(lambda: on_read(code))
+        except DiskFailed as error:
+            self._failed(error, on_read)
+        else:
+            if found is None:
+                self._replicas.tick.settle(lambda: on_read(b""))
+            else:
+                self._read(found, on_read)
+
+    def _find(self, from_offset: int, max_bytes: int) -> Slice | None:
+        log = self._partition.leading_log()
+        offset = max(from_offset, log.log_start_offset)
+        if offset >= log.next_offset:
+            return None
+        return log.read(offset, max_bytes=max_bytes, up_to=log.next_offset)
+
+    def _read(self, found: Slice, on_read: OnRead) -> None:
+        """In a file thread: what is loaded has mostly not been looked at for long."""
+        data: list[bytes] = []
+        found.file.pin()  # compaction may put another in its place meanwhile
+
+        def done(error: BaseException | None) -> None:
+            found.file.unpin()
+            if isinstance(error, DiskFailed):
+                self._failed(error, on_read)
+                return
+            if error is not None:
+                raise error
+            on_read(data[0])
+
+        self._replicas.hop.run(lambda: data.append(found.read()), done)
+
+    def _failed(self, error: DiskFailed, on_read: OnRead) -> None:
+        self._partition.disk_failed(error)
+        self._replicas.tick.settle(lambda: on_read(ErrorCode.KAFKA_STORAGE_ERROR))

@@ -1,0 +1,117 @@
+"""OffsetCommit: a group stores how far it has read. Version 0 does so in the metadata store."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping
+from functools import partial
+from typing import Any
+
+from ottla.config.group_options import OFFSET_METADATA_MAX_BYTES
+from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
+from ottla.handlers.call import Call
+from ottla.protocol.apis.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from ottla.protocol.errors import ErrorCode, KafkaError
+
+_UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def handle_offset_commit(
+    request: OffsetCommitRequest, call: Call
+) -> OffsetCommitResponse | Coroutine[Any, Any, OffsetCommitResponse] | None:
+    offsets = _known(request, call)
+    if not offsets:
+        return _response(request, {})
+    if call.version == 0:
+        return _commit_to_store(request, call, offsets)
+    call.services.groups.commit(
+        request.group_id,
+        offsets,
+        partial(_reply, call, request),
+        member_id=request.member_id,
+        instance_id=request.group_instance_id,
+        generation=request.generation_id_or_member_epoch,
+        retention_ms=request.retention_time_ms,
+    )
+    return None
+
+
+def _known(request: OffsetCommitRequest, call: Call) -> list[OffsetToCommit]:
+    """Those of partitions that exist."""
+    topics = call.services.metadata.image.topics
+    offsets = []
+    for topic in request.topics:
+        image = topics.get(topic.name)
+        if image is None:
+            continue
+        offsets += [
+            OffsetToCommit(
+                topic.name,
+                each.partition_index,
+                each.committed_offset,
+                each.committed_leader_epoch,
+                each.committed_metadata,
+                each.commit_timestamp,
+            )
+            for each in topic.partitions
+            if image.partition(each.partition_index) is not None
+        ]
+    return offsets
+
+
+def _reply(
+    call: Call, request: OffsetCommitRequest, errors: Mapping[TopicPartition, ErrorCode]
+) -> None:
+    call.reply(_response(request, errors))
+
+
+async def _commit_to_store(
+    request: OffsetCommitRequest, call: Call, offsets: list[OffsetToCommit]
+) -> OffsetCommitResponse:
+    most = call.services.overrides.broker[OFFSET_METADATA_MAX_BYTES]
+    errors: dict[TopicPartition, ErrorCode] = {}
+    for topic, index, offset, _, metadata, _ in offsets:
+        error = ErrorCode.NONE
+        if metadata is not None and len(metadata) > most:
+            error = ErrorCode.OFFSET_METADATA_TOO_LARGE
+        else:
+            try:
+                await call.services.stored_offsets.commit(request.group_id, topic, index, offset)
+            except KafkaError as refusal:
+                error = refusal.code
+        errors[topic, index] = error
+    return _response(request, errors)
+
+
+def _response(
+    request: OffsetCommitRequest, errors: Mapping[TopicPartition, ErrorCode]
+) -> OffsetCommitResponse:
+    """Of a partition that is named twice the answer is one, as the offset is."""
+    topics: dict[str, dict[int, ErrorCode]] = {}
+    for topic in request.topics:
+        found = topics.setdefault(topic.name, {})
+        for each in topic.partitions:
+            index = each.partition_index
+            found[index] = errors.get((topic.name, index), _UNKNOWN)
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=name,
+                partitions=[
+                    OffsetCommitResponsePartition(partition_index=index, error_code=error)
+                    for index, error in found.items()
+                ],
+            )
+            for name, found in topics.items()
+        ]
+    )
+
+
+def refuse(request: OffsetCommitRequest, error: KafkaError) -> OffsetCommitResponse:
+    named = ((topic.name, each.partition_index) for topic in request.topics
+             for each in topic.partitions)  # fmt: skip
+    return _response(request, dict.fromkeys(named, error.code))

@@ -1,0 +1,171 @@
+"""Who coordinates a group: a topic that is made when somebody asks, led here or not any more."""
+
+from __future__ import annotations
+
+from ottla.protocol.apis.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopic,
+)
+from ottla.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from ottla.protocol.apis.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from ottla.protocol.apis.leader_and_isr import (
+    LeaderAndIsrLiveLeader,
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicState,
+)
+from ottla.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
+from tests.unit.handlers.group_client import (
+    GROUP,
+    commit,
+    committed,
+    coordinated,
+    find,
+    member_of,
+    until_found,
+)
+from tests.unit.handlers.one_broker import OneBroker, one_broker
+from tests.virtual_time import on_virtual_time
+
+NONE = ErrorCode.NONE
+NOT_AVAILABLE = ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+async def metadata_of(broker: OneBroker, topic: str) -> ErrorCode:
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
+    [found] = (await broker.ask(request, MetadataResponse)).topics
+    assert found.is_internal
+    return ErrorCode(found.error_code)
+
+
+@on_virtual_time
+async def test_the_first_who_asks_has_the_topic_created() -> None:
+    async with one_broker() as broker:
+        first = await find(broker)
+        assert (first.error_code, first.node_id, first.host, first.port) == (
+            NOT_AVAILABLE, -1, "", -1,
+        )  # fmt: skip
+        await until_found(broker)
+        found = await find(broker)
+        assert (found.error_code, found.node_id, found.host) == (NONE, 1, "127.0.0.1")
+        topic = broker.services.metadata.image.topics[GROUP_METADATA_TOPIC]
+        assert len(topic.partitions) == 50
+        log = broker.services.replicas.get(GROUP_METADATA_TOPIC, 7).local_log()
+        assert (log.config.compacts, log.config.deletes) == (True, False)
+        assert log.config.segment_bytes == 100 * 1024 * 1024
+
+
+@on_virtual_time
+async def test_too_few_brokers_for_its_replicas_are_told_of() -> None:
+    async with one_broker({"offsets.topic.replication.factor": "3"}) as broker:
+        assert (await find(broker)).error_code == NOT_AVAILABLE
+        await broker.settled()
+        assert (await find(broker)).error_code == NOT_AVAILABLE
+        refused = await metadata_of(broker, GROUP_METADATA_TOPIC)
+        assert refused is ErrorCode.INVALID_REPLICATION_FACTOR
+
+
+@on_virtual_time
+async def test_asking_for_the_topic_itself_creates_it_too() -> None:
+    async with one_broker() as broker:
+        first = await metadata_of(broker, GROUP_METADATA_TOPIC)
+        assert first is ErrorCode.LEADER_NOT_AVAILABLE
+        await broker.settled()
+        assert await metadata_of(broker, GROUP_METADATA_TOPIC) is NONE
+
+
+@on_virtual_time
+async def test_groups_are_found_one_by_one_or_together() -> None:
+    async with coordinated() as broker:
+        request = FindCoordinatorRequest(coordinator_keys=["a", "b"])
+        response = await broker.ask(request, FindCoordinatorResponse)
+        found = [(each.key, each.node_id, each.error_code) for each in response.coordinators]
+        assert found == [("a", 1, NONE), ("b", 1, NONE)]
+
+
+@on_virtual_time
+async def test_what_nobody_coordinates_is_refused() -> None:
+    async with coordinated() as broker:
+        for key_type, version, error in (
+            (1, 3, NOT_AVAILABLE),
+            (2, 5, ErrorCode.INVALID_REQUEST),
+            (2, 6, NOT_AVAILABLE),
+            (9, 6, ErrorCode.INVALID_REQUEST),
+        ):
+            request = FindCoordinatorRequest(key="x", key_type=key_type, coordinator_keys=["x"])
+            response = await broker.ask(request, FindCoordinatorResponse, version)
+            codes = [each.error_code for each in response.coordinators] or [response.error_code]
+            assert codes == [error]
+
+
+@on_virtual_time
+async def test_internal_records_are_not_deleted_from_the_start() -> None:
+    async with coordinated() as broker:
+        partitions = [DeleteRecordsPartition(partition_index=0, offset=0)]
+        topics = [DeleteRecordsTopic(name=GROUP_METADATA_TOPIC, partitions=partitions)]
+        request = DeleteRecordsRequest(topics=topics, timeout_ms=1000)
+        response = await broker.ask(request, DeleteRecordsResponse)
+        code = response.topics[0].partitions[0].error_code
+        assert code == ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+async def lead(broker: OneBroker, *, leader: int, epoch: int) -> None:
+    """As the controller would, for every partition of the topic."""
+    states = [
+        LeaderAndIsrPartitionState(
+            partition_index=index,
+            controller_epoch=1,
+            leader=leader,
+            leader_epoch=epoch,
+            isr=[leader],
+            partition_epoch=epoch,
+            replicas=[1, 2],
+        )
+        for index in range(2)
+    ]
+    topic = broker.services.metadata.image.topics[GROUP_METADATA_TOPIC]
+    request = LeaderAndIsrRequest(
+        controller_id=1,
+        controller_epoch=1,
+        topic_states=[
+            LeaderAndIsrTopicState(
+                topic_name=GROUP_METADATA_TOPIC, topic_id=topic.topic_id, partition_states=states
+            )
+        ],
+        live_leaders=[LeaderAndIsrLiveLeader(broker_id=1, host_name="", port=1)],
+    )
+    response = await broker.ask(request, LeaderAndIsrResponse, 5)
+    assert response.error_code == NONE
+
+
+@on_virtual_time
+async def test_who_leads_no_more_coordinates_no_more_until_it_leads_again() -> None:
+    async with coordinated() as broker:
+        member = await member_of(broker)
+        assert await commit(broker, 5, partition=1) is ErrorCode.UNKNOWN_MEMBER_ID
+        await lead(broker, leader=2, epoch=5)
+        assert await member.heartbeat() is ErrorCode.NOT_COORDINATOR
+        assert await committed(broker) == (-1, ErrorCode.NOT_COORDINATOR)
+        assert await committed(broker, version=1) == (-1, ErrorCode.NOT_COORDINATOR)
+        await lead(broker, leader=1, epoch=6)
+        await until_found(broker)
+        assert await member.heartbeat() is NONE
+
+
+@on_virtual_time
+async def test_a_topic_that_is_deleted_takes_its_offsets_with_it() -> None:
+    async with coordinated() as broker:
+        await broker.create("gone")
+        assert await commit(broker, 5) is NONE
+        assert await commit(broker, 6, topic="gone") is NONE
+        request = DeleteTopicsRequest(topic_names=["gone"], timeout_ms=10_000)
+        assert (await broker.ask(request, DeleteTopicsResponse, 5)).responses[0].error_code == NONE
+        await broker.settled()
+        assert await committed(broker) == (5, NONE)
+        assert await committed(broker, topic="gone") == (-1, NONE)
+        assert broker.services.groups.describe(GROUP).state == "Empty"
