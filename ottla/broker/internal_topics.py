@@ -8,8 +8,8 @@ from ottla.config import group_options, transaction_options
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.general_options import DEFAULT_REPLICATION_FACTOR
 from ottla.controller.topics import UNSET
-from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from ottla.protocol.apis.create_topics import CreatableTopic, CreatableTopicConfig
+from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from ottla.store import paths
 from ottla.store.port import MetadataStore
 from ottla.store.znodes import TopicAssignment

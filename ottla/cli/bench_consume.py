@@ -61,11 +61,11 @@ def bench_consume(
     - `ottla bench consume orders -n 1000000`
     """
     began_ms, run = SystemClock().now_ms(), _Run(interval if detailed else None)
-    if header and not as_json:
-        times = ("time", "threadId") if detailed else ("start.time", "end.time")
-        typer.echo(", ".join((*times, *COLUMNS)))
     try:
         confluent.load()
+        if header and not as_json:
+            times = ("time", "threadId") if detailed else ("start.time", "end.time")
+            typer.echo(", ".join((*times, *COLUMNS)))
         with closing(_source(bootstrap, topic, group, run, from_latest=from_latest)) as source:
             run.read(source, records, timeout)
     except (MissingExtra, ClientFailed) as cause:

@@ -147,8 +147,9 @@ def consume_command(
         **_group_settings(group, from_beginning=from_beginning),
     }
     try:
+        output = _Output(writer, to_avro)
         source = _source(bootstrap, topic, start, settings, Pace(rate))
-        with closing(source), closing(_Output(writer, to_avro)) as output:
+        with closing(source), closing(output):
             _copy(source, output, Pace(rate), at_most=max_messages, stop_at_end=stop_at_end)
     except (MissingExtra, ClientFailed) as cause:
         fail(f"{cause}.")

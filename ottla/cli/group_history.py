@@ -21,6 +21,12 @@ from ottla.cli.output import visible
 _PATH = "/debug/groups/history"
 _MOST_MOVES = 8
 _SHOWN = 20
+_ASSIGNED = "assigned"
+_OUTCOMES = {
+    "empty": "nobody is left",
+    "interrupted": "the next one came before its end",
+    "unloaded": "another broker coordinates the group by now",
+}
 Entry = Mapping[str, Any]
 
 HistoryUrl = Annotated[
@@ -41,9 +47,10 @@ def history(
 
     Ottla's brokers remember the last 1,000 rebalances of the groups that they coordinate, and tell
     them on their HTTP port (option `ottla.http.port`); Apache Kafka's brokers keep no such history.
-    The objects of `--json` have the keys `group`, `generation_before`, `generation_after`, `cause`,
-    `who` (`member_id`, `client_id`, `host`, `instance_id`, `reason`), `began_ms`, `ended_ms`,
-    `stood_still_ms` and `moved`, whose objects have `topic`, `partition`, `from` and `to`.
+    The objects of `--json` are the broker's own: among their keys are `generation_before`,
+    `generation_after`, `cause`, `who` (`member_id`, `client_id`, `host`, `instance_id`, `reason`),
+    `causes` if there were several, `outcome`, `began_ms`, `ended_ms`, `stood_still_ms` and `moved`,
+    whose objects have `topic`, `partition`, `from` and `to`.
 
     Exit code: 0 told; 1 no broker of Ottla's answers there; 2 wrong call.
 
@@ -71,27 +78,36 @@ def history(
 def _story(entry: Entry) -> list[str]:
     before, after = entry["generation_before"], entry["generation_after"]
     generations = f"generation {before}" + (f" to {after}" if after is not None else "")
-    lines = [f"{show_moment(entry['began_ms'])}  {generations}: {_cause(entry)}"]
-    if entry["ended_ms"] is None:
-        return [*lines, "    it is not over yet"]
-    took = show_duration(entry["ended_ms"] - entry["began_ms"])
+    first, *others = entry["causes"]
+    lines = [f"{show_moment(entry['began_ms'])}  {generations}: {_cause(first)}"]
+    lines += [f"    and {_cause(each)}" for each in others]
+    if more := entry["cause_count"] - len(entry["causes"]):
+        lines.append(f"    and {count(more, 'further cause')}")
+    return [*lines, f"    {_end(entry)}"]
+
+
+def _end(entry: Entry) -> str:
+    outcome = entry["outcome"]
+    if outcome is None:
+        return "it is not over yet"
+    took = f"took {show_duration(entry['ended_ms'] - entry['began_ms'])}"
+    if outcome != _ASSIGNED:
+        return f"{took}; {_OUTCOMES.get(outcome, outcome)}"
     still = entry["stood_still_ms"]
     stood = f"nobody read for {show_duration(still)}" if still else "reading never stood still"
-    lines.append(f"    took {took}; {stood}; {_moves(entry['moved'])}")
-    return lines
+    members = count(entry["member_count"], "member")
+    return f"{took}; {stood}; {members}; {_moves(entry['moved'], entry['moved_count'])}"
 
 
-def _cause(entry: Entry) -> str:
-    who: Mapping[str, str | None] = entry["who"] or {}
-    words = str(entry["cause"]).replace("_", " ")
-    if member := who.get("instance_id") or who.get("member_id"):
-        words += f": {member} (client {who.get('client_id')} at {who.get('host')})"
-    if reason := who.get("reason"):
-        words += f", because “{reason}”"
-    return words
+def _cause(caused: Entry) -> str:
+    words = str(caused["cause"])
+    if who := caused["who"]:
+        name = who["instance_id"] or who["member_id"]
+        words += f": {name} (client {who['client_id']} at {who['client_host']})"
+    return f"{words}, because “{caused['reason']}”" if caused["reason"] else words
 
 
-def _moves(moved: Sequence[Entry]) -> str:
+def _moves(moved: Sequence[Entry], number: int) -> str:
     if not moved:
         return "no partition moved"
     told = [
@@ -99,5 +115,5 @@ def _moves(moved: Sequence[Entry]) -> str:
         f"to {each['to'] or 'nobody'}"
         for each in moved[:_MOST_MOVES]
     ]
-    more = [f"{len(moved) - _MOST_MOVES} more"] if len(moved) > _MOST_MOVES else []
-    return f"{count(len(moved), 'partition')} moved: {', '.join(told + more)}"
+    more = [f"{number - _MOST_MOVES:,} more"] if number > _MOST_MOVES else []
+    return f"{count(number, 'partition')} moved: {', '.join(told + more)}"

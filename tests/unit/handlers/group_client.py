@@ -117,9 +117,7 @@ class Member:
         return response
 
     async def heartbeat(self) -> ErrorCode:
-        request = HeartbeatRequest(
-            group_id=GROUP, generation_id=self.generation, member_id=self.id
-        )
+        request = HeartbeatRequest(group_id=GROUP, generation_id=self.generation, member_id=self.id)
         response = await self.client.ask(request, 3)
         assert isinstance(response, HeartbeatResponse)
         return ErrorCode(response.error_code)

@@ -182,8 +182,6 @@ async def test_groups_without_a_name_are_refused() -> None:
 @on_virtual_time
 async def test_since_version_5_a_sync_names_the_protocol() -> None:
     async with coordinated() as broker:
-        request = SyncGroupRequest(
-            group_id=GROUP, generation_id=1, member_id="x", assignments=[]
-        )
+        request = SyncGroupRequest(group_id=GROUP, generation_id=1, member_id="x", assignments=[])
         answer = await broker.ask(request, SyncGroupResponse, 5)
         assert answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
