@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from ottla.admin.cluster import Cluster, TopicPartition
+from ottla.admin.cluster import Cluster, TopicPartition, together
 from ottla.admin.coordinator import ask_coordinator, find_coordinator
 from ottla.admin.refusals import refusal
 from ottla.network.client import UnsupportedVersion
@@ -88,7 +87,7 @@ class Group:
 async def list_groups(cluster: Cluster) -> list[ListedGroup]:
     """Of all brokers, by id."""
     brokers = await cluster.broker_ids()
-    answers = await asyncio.gather(*(_list_at(cluster, broker) for broker in brokers))
+    answers = await together(_list_at(cluster, broker) for broker in brokers)
     listed = sorted((each for answer in answers for each in answer), key=lambda each: each.id)
     return [await _with_state(cluster, each) for each in listed]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
-from ottla.admin.cluster import Cluster, TopicPartition
+from ottla.admin.cluster import Cluster, TopicPartition, together
 from ottla.admin.offsets import EARLIEST, FoundOffset, find
 from ottla.admin.refusals import refusal
 from ottla.protocol.apis.fetch import (
@@ -37,9 +36,7 @@ async def unread_timestamps(
         leader: int, led: list[TopicPartition]
     ) -> dict[TopicPartition, int | KafkaError | None]:
         # One request each, or only the first partition of a request would get a whole batch.
-        found = await asyncio.gather(
-            *(_timestamp(cluster, leader, each, positions[each]) for each in led)
-        )
+        found = await together(_timestamp(cluster, leader, each, positions[each]) for each in led)
         return dict(zip(led, found, strict=True))
 
     return await cluster.ask_leaders(list(positions), ask)

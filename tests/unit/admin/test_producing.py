@@ -87,8 +87,8 @@ def test_what_is_delivered_and_what_fails_is_counted() -> None:
 def test_a_line_without_a_key_is_named_and_those_before_it_are_sent() -> None:
     sender, delivery = SlowSender(), Delivery()
     form = LineFormat(key_separator=b"\t")
+    records = parsed([b"k\tv\n", b"v\n", b"k\tv\n"], form)
     with pytest.raises(BadLine, match=r"line 2: there is no key separator '\\t' in it"):
-        records = parsed([b"k\tv\n", b"v\n", b"k\tv\n"], form)
         send_all(records, sender, delivery, lambda _: None)
     assert [record.key for record in sender.records] == [b"k"]
 
