@@ -22,7 +22,7 @@ def measure_groups(metrics: Metrics, broker: Broker) -> None:
     states = Counter(dict.fromkeys(GroupState, 0))
     for _, hosted in broker.groups.partitions.hosted():
         states[hosted.group.state] += 1
-        offsets += len(hosted.offsets)
+        offsets += len(hosted.offsets.committed)
     metrics.gauge(f"{_GROUPS}NumGroups", _value(states.total()))
     metrics.gauge(f"{_GROUPS}NumOffsets", _value(offsets))
     for state, count in states.items():

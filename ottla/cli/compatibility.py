@@ -77,7 +77,7 @@ difference fails the tests.
 
 ## Knowingly left out
 
-- What the broker does not serve yet, it does not advertise: groups (8-16, 42, 47, 68, 69),
+- What the broker does not serve yet, it does not advertise: groups of KIP-848 (68, 69),
   transactions (24-28, 65, 66), SASL, ACLs and delegation tokens (17, 29-31, 36, 38-41, 50, 51),
   quotas (48, 49), reassignment (45, 46), and what only several brokers ask each other (56, 58, 67).
 - Feature flags (57), which in 3.9.1 only a KRaft cluster changes.

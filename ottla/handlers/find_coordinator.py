@@ -29,19 +29,22 @@ class _Found(NamedTuple):
 
 def handle_find_coordinator(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
     if call.version < _MANY_FROM:
-        found = _find(call, request.key_type, request.key)
-        return FindCoordinatorResponse(
-            error_code=found.error,
-            error_message=found.message or found.error.name,
-            node_id=found.node_id,
-            host=found.endpoint.host,
-            port=found.endpoint.port,
-        )
+        return _response(_find(call, request.key_type, request.key))
     return FindCoordinatorResponse(
         coordinators=[
             _coordinator(key, _find(call, request.key_type, key))
             for key in request.coordinator_keys
         ]
+    )
+
+
+def _response(found: _Found) -> FindCoordinatorResponse:
+    return FindCoordinatorResponse(
+        error_code=found.error,
+        error_message=found.message or found.error.name,  # Kafka says NONE, too
+        node_id=found.node_id,
+        host=found.endpoint.host,
+        port=found.endpoint.port,
     )
 
 
@@ -87,11 +90,7 @@ def _group_coordinator(call: Call, group_id: str) -> _Found:
 
 def refuse(request: FindCoordinatorRequest, error: KafkaError) -> FindCoordinatorResponse:
     found = _Found(error.code, message=error.detail)
-    return FindCoordinatorResponse(
-        error_code=found.error,
-        error_message=found.message or None,
-        node_id=found.node_id,
-        host="",
-        port=-1,
-        coordinators=[_coordinator(key, found) for key in request.coordinator_keys],
-    )
+    if request.coordinator_keys:
+        keys = request.coordinator_keys
+        return FindCoordinatorResponse(coordinators=[_coordinator(key, found) for key in keys])
+    return _response(found)

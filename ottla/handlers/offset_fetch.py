@@ -100,9 +100,11 @@ async def _fetch_from_store(request: OffsetFetchRequest, call: Call) -> OffsetFe
 
 
 def refuse(request: OffsetFetchRequest, error: KafkaError) -> OffsetFetchResponse:
-    groups = [
-        OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error.code)
-        for group in request.groups
-    ]
+    if request.groups:
+        groups = [
+            OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error.code)
+            for group in request.groups
+        ]
+        return OffsetFetchResponse(groups=groups)
     topics = _all(request.topics or [], error.code)
-    return OffsetFetchResponse(topics=topics, error_code=error.code, groups=groups)
+    return OffsetFetchResponse(topics=topics, error_code=error.code)

@@ -96,7 +96,8 @@ def _append(
         if frame.acks not in (-1, 0, 1):
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
         view = _check_records(call, records, may_be_transactional=may_be_transactional)
-        if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
+        is_internal = topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT
+        if is_internal and call.services.metadata.exists(topic, records.partition_index):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
         partition = call.services.replicas.get(topic, records.partition_index)
         if view is not None:

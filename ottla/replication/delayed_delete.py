@@ -31,9 +31,9 @@ class DeletionResult:
         """Move the start of our own log; followers hear of it with their next fetch."""
         result = cls(topic, index)
         try:
+            partition = replicas.get(topic, index)
             if topic in INTERNAL_TOPICS:
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
-            partition = replicas.get(topic, index)
             log = partition.leading_log()
             if log.config.compacts and not log.config.deletes:
                 detail = f"{partition} is compacted, its records are not deleted from the start"

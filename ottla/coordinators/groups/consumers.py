@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ottla.coordinators.groups.requests import Protocols
 from ottla.protocol.codec import decode_at
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.internal.consumer_protocol import (
@@ -28,6 +29,21 @@ def subscribed_topics(subscriptions: Iterable[bytes]) -> frozenset[str] | None:
     except ProtocolError:
         return None
     return frozenset(topics)
+
+
+def wants_the_same(one: Protocols, other: Protocols, *, protocol_type: str | None) -> bool:
+    """Apart from what they own just now: consumers send it along, and it changes all the time."""
+    if one == other:
+        return True
+    if protocol_type != CONSUMER or [name for name, _ in one] != [name for name, _ in other]:
+        return False
+    pairs = zip(one, other, strict=True)
+    return all(_topics(data) == _topics(changed) for (_, data), (_, changed) in pairs)
+
+
+def _topics(subscription: bytes) -> frozenset[str] | bytes:
+    topics = subscribed_topics([subscription])
+    return subscription if topics is None else topics
 
 
 def assigned_partitions(assignment: bytes) -> Iterator[tuple[str, int]]:

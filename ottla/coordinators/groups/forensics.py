@@ -20,6 +20,9 @@ MOST_DELETED_TOPICS = 1_000
 
 Partition = tuple[str, int]
 
+# How a consumer behaves that has noticed a change of topics.
+_NOTICED = (Cause.LEADER_REJOINED, Cause.MEMBER_REJOINED, Cause.METADATA_CHANGED)
+
 
 class Move(NamedTuple):
     topic: str
@@ -104,7 +107,7 @@ class RebalanceHistory:
         return [rebalance.as_json() for rebalance in self.rebalances(group)]
 
     def topic_deleted(self, topic: str, *, now_ms: int) -> None:
-        """Its consumers' leader notices, and rejoins without saying why."""
+        """Its consumers notice, and rejoin without saying why."""
         self._deleted_topics.pop(topic, None)
         self._deleted_topics[topic] = now_ms
         if len(self._deleted_topics) > MOST_DELETED_TOPICS:
@@ -183,9 +186,9 @@ class RebalanceHistory:
 
     def _blame_deletion(self, rebalance: Rebalance, topic: str, *, since_ms: int) -> None:
         first = rebalance.causes[0]
-        if first.cause is Cause.LEADER_REJOINED and self._deleted_topics.get(topic, -1) >= since_ms:
+        if first.cause in _NOTICED and self._deleted_topics.get(topic, -1) >= since_ms:
             rebalance.causes[0] = first._replace(cause=Cause.TOPIC_DELETED, reason=topic)
-            self.began_count[Cause.LEADER_REJOINED] -= 1
+            self.began_count[first.cause] -= 1
             self.began_count[Cause.TOPIC_DELETED] += 1
 
 

@@ -294,7 +294,6 @@ class Group:
         timers += [pending_timer(id) for id in group.roster.pending]
         for key in (*timers, JOIN_TIMER, SYNC_TIMER):
             group.do(CancelTimer(key))
-        group.forget_appends()
         group.enter(_S.DEAD, now_ms=now_ms)
         group.witness.forgotten(self.id, now_ms=now_ms)
         return group.decided()

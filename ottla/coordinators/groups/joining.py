@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ottla.coordinators.effects import CancelTimer, SetTimer
+from ottla.coordinators.groups.consumers import wants_the_same
 from ottla.coordinators.groups.member import Member
 from ottla.coordinators.groups.rebalancing import Rebalancing, pending_timer, session_timer
-from ottla.coordinators.groups.requests import NO_LEADER, NO_MEMBER_ID, Join, JoinAnswer
+from ottla.coordinators.groups.requests import NO_MEMBER_ID, Join, JoinAnswer
 from ottla.coordinators.groups.state import GroupState
 from ottla.coordinators.groups.static_members import replace_static_member
 from ottla.coordinators.groups.witness import Cause
@@ -108,7 +109,7 @@ def _join_unknown(
 def _join_pending(group: Rebalancing, join: Join, to: Answer, *, now_ms: int) -> None:
     if join.instance_id is not None:
         # We gave this id to a dynamic member. Kafka fails here, and that is what a client hears.
-        group.reply(to, JoinAnswer(ErrorCode.UNKNOWN_SERVER_ERROR, join.member_id))
+        group.reply(to, JoinAnswer(ErrorCode.UNKNOWN_SERVER_ERROR, NO_MEMBER_ID))
         return
     group.do(CancelTimer(pending_timer(join.member_id)))
     _add(group, join, join.member_id, to, now_ms=now_ms)
@@ -142,29 +143,20 @@ def _rejoin(group: Rebalancing, join: Join, to: Answer, *, now_ms: int) -> None:
     member = group.roster.members[join.member_id]
     has_changed = join.protocols != member.protocols
     is_leader = member.id == group.roster.leader_id
-    if group.state is _S.STABLE and is_leader:
-        # It saw something that changes the assignment and not its own metadata, as new partitions.
-        cause = Cause.METADATA_CHANGED if has_changed else Cause.LEADER_REJOINED
-        _update(group, member, join, to, cause, now_ms=now_ms)
-    elif has_changed or group.state is _S.PREPARING_REBALANCE:
-        _update(group, member, join, to, Cause.METADATA_CHANGED, now_ms=now_ms)
+    # A leader may have seen what changes the assignment and not its metadata, as new partitions.
+    is_leaders_wish = is_leader and group.state is _S.STABLE
+    if has_changed or is_leaders_wish or group.state is _S.PREPARING_REBALANCE:
+        _update(group, member, join, to, now_ms=now_ms)
     else:
         # It may have missed the answer to its last join: it hears the same again.
-        answer = group.joined_answer(member)
-        if group.state is _S.STABLE:
-            answer = answer._replace(members=())
-        group.reply(to, answer)
+        group.reply(to, group.joined_answer(member))
 
 
-def _update(
-    group: Rebalancing, member: Member, join: Join, to: Answer, cause: Cause, *, now_ms: int
-) -> None:
-    has_changed = join.protocols != member.protocols
-    # A join of the same member that waits comes from a connection its client has given up.
-    group.answer_join(
-        member,
-        JoinAnswer(ErrorCode.REBALANCE_IN_PROGRESS, member.id, leader=NO_LEADER),
-    )
+def _update(group: Rebalancing, member: Member, join: Join, to: Answer, *, now_ms: int) -> None:
+    cause = _cause(group, member, join)
+    # A join of the same member that waits comes from a connection its client has given up. Kafka
+    # never answers it; we do, so that nothing is left behind.
+    group.answer_join(member, JoinAnswer(ErrorCode.REBALANCE_IN_PROGRESS, member.id))
     group.roster.update(
         member,
         join.protocols,
@@ -173,5 +165,12 @@ def _update(
     )
     group.roster.wait_for_join(member, to)
     # To come back when asked to is no cause of anything.
-    if has_changed or group.state is not _S.PREPARING_REBALANCE:
+    if cause is Cause.METADATA_CHANGED or group.state is not _S.PREPARING_REBALANCE:
         group.rebalance(cause, member, reason=join.reason, now_ms=now_ms)
+
+
+def _cause(group: Rebalancing, member: Member, join: Join) -> Cause:
+    if not wants_the_same(member.protocols, join.protocols, protocol_type=group.protocol_type):
+        return Cause.METADATA_CHANGED
+    is_leader = member.id == group.roster.leader_id
+    return Cause.LEADER_REJOINED if is_leader else Cause.MEMBER_REJOINED

@@ -69,6 +69,7 @@ class _Load:
         self.name = f"__consumer_offsets-{partition.number}"
         self.replay = Replay(self.name)
         self.began_ms = 0
+        self._is_broken = False
         self._partition = partition
         self._slices = slices
         self._clock = clock
@@ -108,13 +109,15 @@ class _Load:
                     return
                 yield
         except ValueError as error:
+            # As Kafka does it: what is known is better than a coordinator that never comes.
             _logger.error("%s: what follows cannot be read and is lost: %s", self.name, error)
+            self._is_broken = True
 
     def _absorbed(self, before: int) -> None:
-        if self.replay.next_offset > before:
-            self._read()
-        else:
+        if self._is_broken or self.replay.next_offset == before:
             self._finish()
+        else:
+            self._read()
 
     def _finish(self) -> None:
         self._slices.run(self._restore(), self._end)

@@ -102,11 +102,8 @@ class Rebalancing:
         self.do(Append((self.record(assignments),), self._appends))
 
     def landed(self, token: object) -> Any:
-        """None: the group was unloaded meanwhile, nobody waits for it any more."""
+        """None: nobody waits for it."""
         return self._in_flight.pop(token, None) if isinstance(token, int) else None
-
-    def forget_appends(self) -> None:
-        self._in_flight.clear()
 
     @property
     def in_flight(self) -> tuple[Any, ...]:

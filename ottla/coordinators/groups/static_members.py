@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ottla.coordinators.effects import CancelTimer
 from ottla.coordinators.groups.member import Member
@@ -21,22 +22,25 @@ from ottla.coordinators.groups.witness import Cause
 from ottla.protocol.errors import ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A new id on its way to the log: until it is there, the member waits and may get the old back.
+class Before(NamedTuple):
+    """What the log knows of the member, and who led."""
 
-    `old_leader` is who led before it came.
-    """
+    id: str
+    leader: str
+    protocols: Protocols
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+
+
+@dataclass(slots=True, eq=False)
+class Replacement:
+    """A new id on its way to the log: if it does not get there, the old one counts again."""
 
     member: Member
     join: Join
     to: Callable[[JoinAnswer], None]
-    old_id: str
     new_id: str
-    old_leader: str
-    old_protocols: Protocols
-    old_rebalance_timeout_ms: int
-    old_session_timeout_ms: int
+    before: Before
 
 
 def replace_static_member(
@@ -48,16 +52,12 @@ def replace_static_member(
     new_id: str,
     now_ms: int,
 ) -> None:
-    replacement = Replacement(
-        member=member,
-        join=join,
-        to=to,
-        old_id=member.id,
-        new_id=new_id,
-        old_leader=group.roster.leader_id or NO_LEADER,
-        old_protocols=member.protocols,
-        old_rebalance_timeout_ms=member.rebalance_timeout_ms,
-        old_session_timeout_ms=member.session_timeout_ms,
+    before = Before(
+        member.id,
+        group.roster.leader_id or NO_LEADER,
+        member.protocols,
+        member.rebalance_timeout_ms,
+        member.session_timeout_ms,
     )
     # Whoever waits under the old id is a process that must not go on.
     group.answer_join(member, JoinAnswer(ErrorCode.FENCED_INSTANCE_ID, member.id))
@@ -72,6 +72,7 @@ def replace_static_member(
     group.roster.wait_for_join(member, to)
     if group.state is GroupState.STABLE and group.roster.vote() == group.protocol:
         members = group.roster.members.values()
+        replacement = Replacement(member, join, to, new_id, before)
         group.append({other.id: other.assignment for other in members}, replacement)
     else:
         # While the leader assigns, it assigns to the old id: that would be nobody's.
@@ -88,7 +89,7 @@ def replacement_stored(group: Rebalancing, replacement: Replacement, *, now_ms: 
         answer = answer._replace(skip_assignment=member.id == group.roster.leader_id)
     else:
         # If it leads, it must not notice: what it would assign is not asked for.
-        answer = answer._replace(leader=replacement.old_leader, members=())
+        answer = answer._replace(leader=replacement.before.leader, members=())
     group.answer_join(member, answer)
     member.is_new = False
     group.renew_session(member, now_ms=now_ms)
@@ -98,25 +99,24 @@ def replacement_refused(
     group: Rebalancing, replacement: Replacement, error: ErrorCode, *, now_ms: int
 ) -> None:
     """The log knows the old id only, and so do we again."""
-    member = replacement.member
+    member, before = replacement.member, replacement.before
+    for later in group.in_flight:
+        # It has restarted again meanwhile, under an id that the log will never know.
+        if isinstance(later, Replacement) and later.before.id == replacement.new_id:
+            later.before = before
     if not _still_waits(replacement):
         return
     answer = JoinAnswer(
-        error,
-        NO_MEMBER_ID,
-        group.generation,
-        group.protocol_type,
-        group.protocol,
-        replacement.old_leader,
+        error, NO_MEMBER_ID, group.generation, group.protocol_type, group.protocol, before.leader
     )
     group.answer_join(member, answer)
     group.roster.update(
         member,
-        replacement.old_protocols,
-        rebalance_timeout_ms=replacement.old_rebalance_timeout_ms,
-        session_timeout_ms=replacement.old_session_timeout_ms,
+        before.protocols,
+        rebalance_timeout_ms=before.rebalance_timeout_ms,
+        session_timeout_ms=before.session_timeout_ms,
     )
-    _rename(group, member, replacement.old_id, now_ms=now_ms)
+    _rename(group, member, before.id, now_ms=now_ms)
 
 
 def _still_waits(replacement: Replacement) -> bool:

@@ -15,6 +15,7 @@ class Cause(Enum):
     SESSION_EXPIRED = "session expired"
     METADATA_CHANGED = "metadata changed"
     LEADER_REJOINED = "leader rejoined"
+    MEMBER_REJOINED = "member rejoined"  # cooperative: it has given up what it had to
     STATIC_REPLACED = "static member replaced"
     JOIN_TIMED_OUT = "join timed out"
     SYNC_TIMED_OUT = "sync timed out"

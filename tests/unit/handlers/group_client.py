@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -62,10 +61,10 @@ async def find(broker: OneBroker, version: int = 3) -> FindCoordinatorResponse:
 
 
 async def until_found(broker: OneBroker) -> None:
-    while (await find(broker)).error_code:
-        await asyncio.sleep(0.01)
-    while broker.services.groups.describe(GROUP).error:
-        await asyncio.sleep(0.01)
+    """It is asked for, made, led and loaded."""
+    await find(broker)
+    await broker.until(lambda: not broker.services.groups.describe(GROUP).error)
+    assert (await find(broker)).error_code == ErrorCode.NONE
 
 
 def join_request(

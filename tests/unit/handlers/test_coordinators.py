@@ -75,7 +75,8 @@ async def test_asking_for_the_topic_itself_creates_it_too() -> None:
     async with one_broker() as broker:
         first = await metadata_of(broker, GROUP_METADATA_TOPIC)
         assert first is ErrorCode.LEADER_NOT_AVAILABLE
-        await broker.settled()
+        topics = broker.services.metadata
+        await broker.until(lambda: GROUP_METADATA_TOPIC in topics.image.topics)
         assert await metadata_of(broker, GROUP_METADATA_TOPIC) is NONE
 
 
@@ -97,7 +98,9 @@ async def test_what_nobody_coordinates_is_refused() -> None:
             (2, 6, NOT_AVAILABLE),
             (9, 6, ErrorCode.INVALID_REQUEST),
         ):
-            request = FindCoordinatorRequest(key="x", key_type=key_type, coordinator_keys=["x"])
+            request = FindCoordinatorRequest(key="x", key_type=key_type)
+            if version >= 4:
+                request = FindCoordinatorRequest(coordinator_keys=["x"], key_type=key_type)
             response = await broker.ask(request, FindCoordinatorResponse, version)
             codes = [each.error_code for each in response.coordinators] or [response.error_code]
             assert codes == [error]

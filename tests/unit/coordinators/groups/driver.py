@@ -18,6 +18,7 @@ from ottla.coordinators.groups.requests import (
     Sync,
     SyncAnswer,
 )
+from ottla.coordinators.groups.state import GroupState
 from ottla.protocol.codec import decode, encode
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.consumer_protocol import (
@@ -44,6 +45,11 @@ def subscription(*topics: str) -> bytes:
     return pack(">h", 0) + encode(ConsumerProtocolSubscription(topics=list(topics)), 0)
 
 
+def owning(subscribed: bytes, **partitions: list[int]) -> bytes:
+    """The same subscription as a consumer sends it that owns these."""
+    return b"\x00\x01" + subscribed[2:] + assignment(**partitions)[2:-4]
+
+
 def assignment(**partitions: list[int]) -> bytes:
     assigned = [TopicPartition(topic=name, partitions=own) for name, own in partitions.items()]
     return pack(">h", 0) + encode(ConsumerProtocolAssignment(assigned_partitions=assigned), 0)
@@ -66,6 +72,10 @@ class Driver:
         self.timers: dict[tuple[str, ...], int] = {}
         self.replies = 0
         self._ids = 0
+
+    def state(self) -> GroupState:
+        """A call, since a type checker takes a property to stay what it was."""
+        return self.group.state
 
     def new_member_id(self, prefix: str) -> str:
         self._ids += 1

@@ -38,7 +38,7 @@ def test_when_the_last_member_leaves_the_group_is_empty_in_a_new_generation_and_
     driver = Driver()
     [member_id] = driver.formed(None)
     driver.leave(Leaving(member_id))
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
     value = driver.log[-1]
     assert (value.generation, value.protocol, value.leader) == (2, None, None)
     assert (value.protocol_type, value.members) == ("consumer", [])
@@ -48,7 +48,8 @@ def test_when_the_last_member_leaves_the_group_is_empty_in_a_new_generation_and_
 def test_who_leaves_last_does_not_wait_until_the_log_knows() -> None:
     driver = Driver()
     [member_id] = driver.formed(None)
-    effects = driver.group.leave([Leaving(member_id)], [].append, now_ms=driver.now_ms)
+    answers: list[LeaveAnswer] = []
+    effects = driver.group.leave([Leaving(member_id)], answers.append, now_ms=driver.now_ms)
     assert isinstance(effects[0], Reply)
     assert any(isinstance(effect, Append) for effect in effects[1:])
 
@@ -59,7 +60,7 @@ def test_an_empty_group_that_cannot_be_stored_is_empty_all_the_same() -> None:
     driver.commits_at_once = False
     driver.leave(Leaving(member_id))
     driver.refuse(ErrorCode.NOT_ENOUGH_REPLICAS)
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
 
 
 def test_many_leave_at_once_in_one_rebalance() -> None:
@@ -67,7 +68,7 @@ def test_many_leave_at_once_in_one_rebalance() -> None:
     ids = driver.formed(None, None, None)
     answer = driver.leave(*map(Leaving, ids))
     assert [error for _, error in answer.members] == [NONE, NONE, NONE]
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
     assert driver.group.generation == 2
     assert len(driver.log) == 2
 
@@ -77,7 +78,7 @@ def test_a_silent_member_is_removed_when_its_session_ends() -> None:
     leader, silent = driver.formed(None, None)
     driver.advance(SESSION_MS, alive=(leader,))
     assert list(driver.group.members) == [leader]
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     assert driver.heartbeat(silent) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
@@ -126,6 +127,16 @@ def test_the_last_one_missing_leaves_and_the_rebalance_goes_on_without_it() -> N
     assert answers[0].generation == 2
 
 
+def test_a_rebalance_does_not_wait_for_a_pending_member_that_leaves() -> None:
+    driver = Driver()
+    [leader] = driver.formed(None)
+    [given] = driver.ask_join(requires_known_member_id=True)
+    answers = driver.ask_join(member_id=leader)
+    assert not answers
+    driver.leave(Leaving(given.member_id))
+    assert answers[0].generation == 2
+
+
 def test_a_member_that_leaves_while_its_join_waits_is_answered() -> None:
     driver = Driver()
     leader, follower = driver.formed(None, None)
@@ -140,14 +151,14 @@ def test_all_leave_a_new_group_during_its_delay_and_it_is_empty_after_it() -> No
     [given] = driver.ask_join(requires_known_member_id=True)
     driver.ask_join(member_id=given.member_id)
     driver.leave(Leaving(given.member_id))
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     driver.advance(DELAY_MS)
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
 
 
 def test_only_an_empty_group_dies() -> None:
     driver = Driver()
     driver.ask_join(requires_known_member_id=True)
     driver.carry_out(driver.group.die(now_ms=driver.now_ms))
-    assert driver.group.state is GroupState.DEAD
+    assert driver.state() is GroupState.DEAD
     assert not driver.timers

@@ -32,7 +32,7 @@ def test_a_loaded_group_keeps_ids_generation_and_assignments_so_that_members_go_
     leader, follower = driver.formed(None, "two")
     since_ms = driver.group.state_changed_ms
     driver.reload()
-    assert driver.group.state is GroupState.STABLE
+    assert driver.state() is GroupState.STABLE
     assert driver.group.leader_id == leader
     assert driver.heartbeat(leader) is NONE
     [answer] = driver.ask_sync(follower, instance_id="two")
@@ -60,7 +60,7 @@ def test_a_loaded_static_member_is_known_by_its_instance() -> None:
     driver.reload()
     [answer] = driver.ask_join(instance_id="one")
     assert answer.generation == 1
-    assert driver.group.state is GroupState.STABLE
+    assert driver.state() is GroupState.STABLE
 
 
 def test_a_loaded_empty_group_is_empty() -> None:
@@ -68,7 +68,7 @@ def test_a_loaded_empty_group_is_empty() -> None:
     [member_id] = driver.formed(None)
     driver.leave(Leaving(member_id))
     driver.reload()
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
     assert driver.group.generation == 2
     assert driver.group.subscribed_topics == frozenset()
     assert not driver.timers
@@ -113,7 +113,7 @@ def test_an_unloaded_group_tells_all_who_wait_to_join_that_it_is_led_elsewhere()
         [JoinAnswer(NOT_COORDINATOR, "client-1")],
         [JoinAnswer(NOT_COORDINATOR, "client-2")],
     ]
-    assert driver.group.state is GroupState.DEAD
+    assert driver.state() is GroupState.DEAD
     assert not driver.timers
 
 
@@ -145,7 +145,7 @@ def test_a_loaded_group_over_its_maximum_rebalances_and_who_comes_last_finds_no_
     ids = driver.formed(None, None, None)
     driver.settings = SETTINGS._replace(max_size=2)
     driver.reload()
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     assert all(driver.commit(id) is NONE for id in ids)
     answers = [driver.ask_join(member_id=id) for id in ids]
     assert answers[2] == [JoinAnswer(ErrorCode.GROUP_MAX_SIZE_REACHED, "")]
@@ -203,7 +203,7 @@ def test_the_subscribed_topics_of_other_groups_and_of_unreadable_bytes_cannot_be
         driver = Driver()
         driver.formed(None, **changes)
         assert driver.group.subscribed_topics is None
-        assert driver.group.state is GroupState.STABLE
+        assert driver.state() is GroupState.STABLE
 
 
 def test_a_group_told_its_record_writes_what_kafka_would_read() -> None:

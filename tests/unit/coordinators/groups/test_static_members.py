@@ -34,12 +34,22 @@ def test_a_static_follower_restarts_without_a_rebalance_and_gets_its_old_assignm
     leader, follower = driver.formed("one", "two")
     [answer] = driver.ask_join(instance_id="two")
     assert answer == JoinAnswer(NONE, "two-3", 1, "consumer", "range", leader)
-    assert driver.group.state is GroupState.STABLE
+    assert driver.state() is GroupState.STABLE
     [synced] = driver.ask_sync("two-3", instance_id="two")
     assert synced.assignment == assignment(orders=[1])
     assert [member.member_id for member in driver.log[-1].members] == [leader, "two-3"]
     assert driver.log[-1].members[1].assignment == assignment(orders=[1])
     assert follower not in driver.group.members
+
+
+def test_changed_metadata_alone_is_no_cause_for_a_rebalance_when_a_static_member_restarts() -> None:
+    driver = Driver()
+    driver.formed("one", "two")
+    changed = (("range", subscription("orders", "payments")),)
+    [answer] = driver.ask_join(instance_id="two", protocols=changed)
+    assert answer.generation == 1
+    assert driver.state() is GroupState.STABLE
+    assert driver.log[-1].members[1].subscription == changed[0][1]
 
 
 def test_the_old_process_of_a_restarted_static_member_is_fenced() -> None:
@@ -121,6 +131,17 @@ def test_a_restart_during_a_restart_fences_the_first_and_only_the_last_counts() 
     assert len(first) == 1
 
 
+def test_when_neither_of_two_restarts_can_be_stored_the_member_has_the_id_the_log_knows() -> None:
+    driver = Driver()
+    _, old = driver.formed("one", "two")
+    driver.commits_at_once = False
+    driver.ask_join(instance_id="two")
+    answers = driver.ask_join(instance_id="two")
+    driver.refuse(ErrorCode.REQUEST_TIMED_OUT)
+    assert answers[0].error is ErrorCode.REBALANCE_IN_PROGRESS
+    assert driver.heartbeat(old, instance_id="two") is NONE
+
+
 def test_a_rebalance_during_a_restart_takes_its_join_along() -> None:
     driver = Driver()
     [leader, _] = driver.formed("one", "two")
@@ -161,7 +182,7 @@ def test_a_static_member_that_restarts_while_the_leader_assigns_begins_a_rebalan
     waiting = driver.ask_sync(second[0].member_id, instance_id="two")
     fresh = driver.ask_join(instance_id="two")
     assert waiting == [SyncAnswer(FENCED)]
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     driver.ask_join(member_id=first[0].member_id, instance_id="one")
     assert fresh[0].generation == 2
 
@@ -211,11 +232,11 @@ def test_when_no_static_member_rejoins_the_rebalance_waits_until_their_sessions_
     driver.formed("one", "two", session_timeout_ms=100_000)
     driver.leave(Leaving("", "one"))
     driver.advance(REBALANCE_MS)
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     assert driver.group.generation == 1
     assert ("join",) in driver.timers
     driver.advance(100_000 - REBALANCE_MS)
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
     assert driver.group.generation == 2
 
 
@@ -223,7 +244,7 @@ def test_a_static_member_is_removed_when_its_session_ends_and_may_come_again() -
     driver = Driver()
     driver.formed("one")
     driver.advance(SESSION_MS)
-    assert driver.group.state is GroupState.EMPTY
+    assert driver.state() is GroupState.EMPTY
     answers = driver.ask_join(instance_id="one")
     driver.advance(DELAY_MS)
     assert answers[0].generation == 3

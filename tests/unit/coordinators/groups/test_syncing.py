@@ -11,6 +11,7 @@ from tests.unit.coordinators.groups.driver import (
     NONE,
     RANGE,
     REBALANCE_MS,
+    SESSION_MS,
     Driver,
 )
 
@@ -33,7 +34,7 @@ def test_members_hear_their_assignments_only_when_they_are_stored() -> None:
     driver.store()
     assert waiting == [SyncAnswer(NONE, "consumer", "range", b"b")]
     assert leading == [SyncAnswer(NONE, "consumer", "range", b"a")]
-    assert driver.group.state is GroupState.STABLE
+    assert driver.state() is GroupState.STABLE
 
 
 def test_what_is_stored_is_the_group_as_kafka_writes_it() -> None:
@@ -82,7 +83,7 @@ def test_who_joins_while_the_append_is_on_its_way_begins_a_rebalance_all_hear_of
     driver.ask_join()
     assert syncs == [[SyncAnswer(ErrorCode.REBALANCE_IN_PROGRESS)]] * 2
     driver.store()
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
     assert [len(answers) for answers in syncs] == [1, 1]
     assert driver.group.members[leader].assignment == b""
 
@@ -107,7 +108,7 @@ def test_a_refusal_of_an_older_generation_changes_nothing() -> None:
     driver.leave(Leaving(follower))
     driver.ask_join(member_id=leader)
     driver.refuse(ErrorCode.NOT_ENOUGH_REPLICAS)
-    assert driver.group.state is GroupState.COMPLETING_REBALANCE
+    assert driver.state() is GroupState.COMPLETING_REBALANCE
 
 
 def test_a_leader_that_repeats_its_sync_does_not_store_twice() -> None:
@@ -129,17 +130,17 @@ def test_who_does_not_sync_within_the_rebalance_timeout_is_removed_and_the_rest_
     assert waiting == [SyncAnswer(ErrorCode.REBALANCE_IN_PROGRESS)]
     assert list(driver.group.members) == [follower]
     assert driver.group.leader_id == follower
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
 
 
 def test_a_follower_that_never_syncs_is_removed_from_a_stable_group_too() -> None:
     driver, leader, follower = completing()
     driver.commits_at_once = True
     driver.ask_sync(leader)
-    assert driver.group.state is GroupState.STABLE
+    assert driver.state() is GroupState.STABLE
     driver.advance(REBALANCE_MS, alive=(leader, follower))
     assert list(driver.group.members) == [leader]
-    assert driver.group.state is GroupState.PREPARING_REBALANCE
+    assert driver.state() is GroupState.PREPARING_REBALANCE
 
 
 def test_the_session_of_who_waits_for_its_assignment_does_not_end_and_begins_anew() -> None:
@@ -158,3 +159,20 @@ def test_a_member_that_leaves_while_it_waits_for_its_assignment_hears_that_it_is
     waiting = driver.ask_sync(follower)
     driver.leave(Leaving(follower))
     assert waiting == [SyncAnswer(ErrorCode.UNKNOWN_MEMBER_ID)]
+
+
+def test_who_has_not_synced_when_a_rebalance_begins_has_the_time_of_that_one() -> None:
+    driver, leader, follower = completing()
+    driver.advance(REBALANCE_MS - 1, alive=(leader, follower))
+    driver.ask_join()
+    assert ("sync",) not in driver.timers
+    driver.advance(10_000, alive=(leader, follower))
+    assert {leader, follower} <= driver.group.members.keys()
+
+
+def test_a_new_member_has_its_own_session_from_its_first_answer_on() -> None:
+    driver, leader, follower = completing()
+    for id in (leader, follower):
+        assert driver.timers["session", id] == driver.now_ms + SESSION_MS
+    driver.advance(SESSION_MS)
+    assert driver.state() is GroupState.EMPTY

@@ -1,0 +1,1 @@
+"""Random members against the rules of groups."""
