@@ -44,7 +44,22 @@ bench = typer.Typer(
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=complete_topic)]
 
 
-@bench.command("produce")
+_HELP = """Send records as fast as they are taken, and tell how fast that was.
+
+A line every five seconds, and one in the end with the percentiles of the latency from sending
+a record to its acknowledgement; MB are of 1,048,576 bytes. The object of `--json` has the keys
+`records`, `failed`, `records_per_s`, `mib_per_s`, `latency_ms_avg`, `latency_ms_max` and
+`latency_ms_50th`, `…_95th`, `…_99th`, `…_99.9th`. Needs `pip install 'ottla[cli]'`.
+
+Exit code: 0 all were acknowledged; 1 some were not; 2 wrong call.
+
+Examples:
+
+- `ottla bench produce orders -n 1000000 -s 1000 --compression lz4`
+"""
+
+
+@bench.command("produce", help=_HELP)
 def produce_command(
     topic: Topic,
     *,
@@ -58,19 +73,6 @@ def produce_command(
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: AsJson = False,
 ) -> None:
-    """Send records as fast as they are taken, and tell how fast that was.
-
-    A line every five seconds, and one in the end with the percentiles of the latency from sending
-    a record to its acknowledgement; MB are of 1,048,576 bytes. The object of `--json` has the keys
-    `records`, `failed`, `records_per_s`, `mib_per_s`, `latency_ms_avg`, `latency_ms_max` and
-    `latency_ms_50th`, `…_95th`, `…_99th`, `…_99.9th`. Needs `pip install 'ottla[cli]'`.
-
-    Exit code: 0 all were acknowledged; 1 some were not; 2 wrong call.
-
-    Examples:
-
-    - `ottla bench produce orders -n 1000000 -s 1000 --compression lz4`
-    """
     settings: Settings = {
         "bootstrap.servers": bootstrap,
         "acks": acks.value,

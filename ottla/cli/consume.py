@@ -96,7 +96,29 @@ class Start:
         return dict.fromkeys(places, self.offset)
 
 
-@consume.command()
+_HELP = r"""Print the records of a topic, from now on or from where you say. Ctrl-C ends it.
+
+A `--format` may have `{topic}`, `{partition}`, `{offset}`, `{timestamp}` (ms since 1970),
+`{key}`, `{value}`, `{headers}`, `\n` and `\t`. WHEN is such ms, or a date as
+`2026-01-31T12:00:00Z`. With `--json` each line is an object with `topic`, `partition`,
+`offset`, `timestamp`, `timestamp_type`, `key`, `value` and `headers`, a list of objects with
+`name` and `value`; bytes that are no text are an object with `base64`. An Avro file keeps the
+same, and `ottla produce` reads both again. With `--group` partitions are shared with the other
+members, and what is printed is committed; without it nothing is. Needs
+`pip install 'ottla[cli]'`.
+
+Exit code: 0 ended as asked, or by Ctrl-C; 1 failed; 2 wrong call.
+
+Examples:
+
+- `ottla consume orders --from-beginning --exit --json`
+- `ottla consume orders -p 0 -o -10 -f '{offset} {key}: {value}'`
+- `ottla consume orders --from-time 2026-01-31T12:00:00Z --rate 50`
+- `ottla consume orders --group audit --avro orders.avro --exit`
+"""
+
+
+@consume.command(help=_HELP)
 def consume_command(
     topic: Topic,
     *,
@@ -115,26 +137,6 @@ def consume_command(
     as_hex: AsHex = False,
     to_avro: ToAvro = None,
 ) -> None:
-    r"""Print the records of a topic, from now on or from where you say. Ctrl-C ends it.
-
-    A `--format` may have `{topic}`, `{partition}`, `{offset}`, `{timestamp}` (ms since 1970),
-    `{key}`, `{value}`, `{headers}`, `\n` and `\t`. WHEN is such ms, or a date as
-    `2026-01-31T12:00:00Z`. With `--json` each line is an object with `topic`, `partition`,
-    `offset`, `timestamp`, `timestamp_type`, `key`, `value` and `headers`, a list of objects with
-    `name` and `value`; bytes that are no text are an object with `base64`. An Avro file keeps the
-    same, and `ottla produce` reads both again. With `--group` partitions are shared with the other
-    members, and what is printed is committed; without it nothing is. Needs
-    `pip install 'ottla[cli]'`.
-
-    Exit code: 0 ended as asked, or by Ctrl-C; 1 failed; 2 wrong call.
-
-    Examples:
-
-    - `ottla consume orders --from-beginning --exit --json`
-    - `ottla consume orders -p 0 -o -10 -f '{offset} {key}: {value}'`
-    - `ottla consume orders --from-time 2026-01-31T12:00:00Z --rate 50`
-    - `ottla consume orders --group audit --avro orders.avro --exit`
-    """
     _check_call(group, partition or (), from_beginning, offset, from_time)
     if as_json + as_hex + (to_avro is not None) > 1:
         raise typer.BadParameter("--json, --hex and --avro exclude each other.")

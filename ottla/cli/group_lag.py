@@ -25,6 +25,7 @@ _COLUMNS = (
     "topic", "partition", "committed", "end", "lag", "age", "read/s", "written/s", "done in",
     "owner", "verdict",
 )  # fmt: skip
+_SAMPLES = 3  # in six seconds: a consumer commits every five if nothing else is said
 _NOTHING = "-"
 _ONE_SAMPLE = "ok (one sample)"  # nothing can be said against it yet
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Look again and again; Ctrl-C ends it.")]
@@ -68,7 +69,9 @@ def lag(
 
     async def look(cluster: Cluster) -> None:
         view = LagWatch(cluster, group, SystemClock())
-        wanted = samples or (None if watch else 3)
+        wanted = samples or (None if watch else _SAMPLES)
+        if not watch and wanted != 1 and sys.stderr.isatty():
+            typer.echo(f"Looking {wanted} times, every {every:g} seconds …", err=True)
         number = 0
         while wanted is None or number < wanted:
             if number:

@@ -67,6 +67,23 @@ Export = Annotated[
 ]
 
 
+HELP = """Move where a group goes on reading. Without `--execute` it only shows what would change.
+
+What lies outside of a partition becomes its beginning or its end. Members would overwrite it,
+so the group must have none. The objects of `--json` have the keys `group`, `topic`,
+`partition`, `before` (null if nothing was committed), `after`, `lag_after`, `executed` and
+`error`.
+
+Exit code: 0 done, or shown; 1 refused; 2 wrong call.
+
+Examples:
+
+- `ottla groups reset billing --to-time 2026-01-31T12:00:00Z`
+- `ottla groups reset billing -t orders:0 --shift-by -100 --execute`
+- `ottla groups reset billing --to-latest --export > offsets.csv`
+"""
+
+
 def reset(
     group: OneGroup,
     *,
@@ -83,21 +100,6 @@ def reset(
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: AsJson = False,
 ) -> None:
-    """Move where a group goes on reading. Without `--execute` it only shows what would change.
-
-    What lies outside of a partition becomes its beginning or its end. Members would overwrite it,
-    so the group must have none. The objects of `--json` have the keys `group`, `topic`,
-    `partition`, `before` (null if nothing was committed), `after`, `lag_after`, `executed` and
-    `error`.
-
-    Exit code: 0 done, or shown; 1 refused; 2 wrong call.
-
-    Examples:
-
-    - `ottla groups reset billing --to-time 2026-01-31T12:00:00Z`
-    - `ottla groups reset billing -t orders:0 --shift-by -100 --execute`
-    - `ottla groups reset billing --to-latest --export > offsets.csv`
-    """
     given = {
         "--to-time": to_time and (Kind.TIME, parse_moment(to_time)),
         "--to-offset": to_offset is not None and (Kind.OFFSET, to_offset),

@@ -31,6 +31,7 @@ from ottla.cli.group_output import (
     print_described,
     print_list,
 )
+from ottla.cli.group_reset import HELP as HELP_OF_RESET
 from ottla.cli.group_reset import reset
 from ottla.cli.outcomes import Outcomes
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -224,5 +225,5 @@ async def _with_members(
 
 
 groups.command()(lag)
-groups.command()(reset)
+groups.command(help=HELP_OF_RESET)(reset)
 groups.command()(history)

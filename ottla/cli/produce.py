@@ -97,7 +97,27 @@ FromAvro = Annotated[
 ]
 
 
-@produce.command()
+_HELP = """Send each line of stdin as a record.
+
+With `--json` a line is an object with `value` and, if you like, `key`, `headers` and
+`timestamp`, as `ottla consume --json` prints it; a value that is neither text nor null is sent
+as JSON. An Avro file that `ottla consume --avro` wrote is restored; of any other each row is
+sent as JSON. A key goes to the same partition as with Kafka's Java client. Ctrl-C ends the
+reading; what was read is still delivered, unless you press it again. Needs
+`pip install 'ottla[cli]'`.
+
+Exit code: 0 all delivered; 1 some were not; 2 wrong call; 130 stopped by Ctrl-C.
+
+Examples:
+
+- `echo hello | ottla produce orders`
+- `ottla produce orders -k : -H source=import --compression zstd < orders.txt`
+- `ottla consume orders --json --exit --from-beginning | ottla produce copy --json`
+- `ottla produce orders --avro orders.avro --rate 100`
+"""
+
+
+@produce.command(help=_HELP)
 def produce_command(
     topic: Topic,
     *,
@@ -115,24 +135,6 @@ def produce_command(
     from_avro: FromAvro = None,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
-    """Send each line of stdin as a record.
-
-    With `--json` a line is an object with `value` and, if you like, `key`, `headers` and
-    `timestamp`, as `ottla consume --json` prints it; a value that is neither text nor null is sent
-    as JSON. An Avro file that `ottla consume --avro` wrote is restored; of any other each row is
-    sent as JSON. A key goes to the same partition as with Kafka's Java client. Ctrl-C ends the
-    reading; what was read is still delivered, unless you press it again. Needs
-    `pip install 'ottla[cli]'`.
-
-    Exit code: 0 all delivered; 1 some were not; 2 wrong call; 130 stopped by Ctrl-C.
-
-    Examples:
-
-    - `echo hello | ottla produce orders`
-    - `ottla produce orders -k : -H source=import --compression zstd < orders.txt`
-    - `ottla consume orders --json --exit --from-beginning | ottla produce copy --json`
-    - `ottla produce orders --avro orders.avro --rate 100`
-    """
     if idempotence and acks is not Acks.ALL:
         raise typer.BadParameter("--idempotence needs --acks all.")
     if as_json + as_hex + (from_avro is not None) > 1:

@@ -54,7 +54,22 @@ Rate = Annotated[
 ]
 
 
-@verify.command("produce")
+_PRODUCE = """Send 0, 1, 2 … and tell what became of each. Ctrl-C or SIGTERM ends it.
+
+Lines have `timestamp` and `name`: `startup_complete`; `producer_send_success` with `key`,
+`value`, `offset`, `topic` and `partition`; `producer_send_error` with `topic`, `key`, `value`,
+`exception` and `message`; `shutdown_complete`; `tool_data` with `sent`, `acked`,
+`target_throughput` and `avg_throughput`. Needs `pip install 'ottla[cli]'`.
+
+Exit code: 0 all were acknowledged; 1 some were not; 2 wrong call.
+
+Examples:
+
+- `ottla verify produce orders -n 1000 --rate 100`
+"""
+
+
+@verify.command("produce", help=_PRODUCE)
 def produce_command(
     topic: Topic,
     *,
@@ -72,19 +87,6 @@ def produce_command(
     ] = None,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
-    """Send 0, 1, 2 … and tell what became of each. Ctrl-C or SIGTERM ends it.
-
-    Lines have `timestamp` and `name`: `startup_complete`; `producer_send_success` with `key`,
-    `value`, `offset`, `topic` and `partition`; `producer_send_error` with `topic`, `key`, `value`,
-    `exception` and `message`; `shutdown_complete`; `tool_data` with `sent`, `acked`,
-    `target_throughput` and `avg_throughput`. Needs `pip install 'ottla[cli]'`.
-
-    Exit code: 0 all were acknowledged; 1 some were not; 2 wrong call.
-
-    Examples:
-
-    - `ottla verify produce orders -n 1000 --rate 100`
-    """
     settings: Settings = {
         "bootstrap.servers": bootstrap,
         "acks": acks.value,
@@ -131,7 +133,24 @@ def _send(
             pass
 
 
-@verify.command("consume")
+_CONSUME = """Read as a member of a group and tell what was given, read and committed.
+
+Lines have `timestamp` and `name`: `startup_complete`; `partitions_assigned` and
+`partitions_revoked` with `partitions`; `records_consumed` with `count` and `partitions` (each
+`topic`, `partition`, `count`, `minOffset`, `maxOffset`); `record_data` with `key`, `value`,
+`topic`, `partition` and `offset`; `offsets_committed` with `offsets`, `success` and, if it
+failed, `error`; `shutdown_complete`. Ctrl-C or SIGTERM ends it. Needs
+`pip install 'ottla[cli]'`.
+
+Exit code: 0 ended as asked; 1 failed; 2 wrong call.
+
+Examples:
+
+- `ottla verify consume orders --group audit -n 1000`
+"""
+
+
+@verify.command("consume", help=_CONSUME)
 def consume_command(
     topic: Topic,
     *,
@@ -151,21 +170,6 @@ def consume_command(
     assignor: Annotated[Assignor, typer.Option(help="Who gets what.")] = Assignor.RANGE,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
 ) -> None:
-    """Read as a member of a group and tell what was given, read and committed.
-
-    Lines have `timestamp` and `name`: `startup_complete`; `partitions_assigned` and
-    `partitions_revoked` with `partitions`; `records_consumed` with `count` and `partitions` (each
-    `topic`, `partition`, `count`, `minOffset`, `maxOffset`); `record_data` with `key`, `value`,
-    `topic`, `partition` and `offset`; `offsets_committed` with `offsets`, `success` and, if it
-    failed, `error`; `shutdown_complete`. Ctrl-C or SIGTERM ends it. Needs
-    `pip install 'ottla[cli]'`.
-
-    Exit code: 0 ended as asked; 1 failed; 2 wrong call.
-
-    Examples:
-
-    - `ottla verify consume orders --group audit -n 1000`
-    """
     settings: dict[str, str | int | bool] = {
         "bootstrap.servers": bootstrap,
         "group.id": group,
