@@ -142,7 +142,9 @@ def test_a_replica_stays_where_only_one_directory_is(bootstrap: str) -> None:
     assert "/nowhere" in run(bootstrap, *move, "/nowhere", code=1)
 
 
-def test_a_group_is_refused_at_once_while_there_are_none(bootstrap: str) -> None:
+def test_a_group_goes_on_where_it_was(bootstrap: str) -> None:
     run(bootstrap, "topics", "create", "shared", "-p", "1")
-    refusal = run(bootstrap, "consume", "shared", "-g", "team", code=1)
-    assert "does not serve ListGroups: it has no groups yet" in refusal
+    run(bootstrap, "produce", "shared", stdin=b"one\ntwo\nthree\n")
+    consume = ("consume", "shared", "-g", "team", "--from-beginning")
+    assert run(bootstrap, *consume, "-n", "2") == "one\ntwo\n"
+    assert run(bootstrap, *consume, "--exit") == "three\n"
