@@ -13,7 +13,7 @@ from itertools import takewhile
 
 KNOWN = (
     "records", "codec", "imports", "disk", "producers", "log", "opening", "compaction", "recovery",
-    "timers", "metrics",
+    "timers", "metrics", "groups",
     "store",
     "broker",
 )  # fmt: skip

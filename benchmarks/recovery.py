@@ -17,6 +17,7 @@ from ottla.protocol.records.record import Record
 from ottla.storage.check import check_segment
 from ottla.storage.config import LogConfig
 from ottla.storage.disk import RealDisk
+from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.segment import Segment
 
 SIZE_BYTES = (1024 if os.environ.get("OTTLA_TEST_PROFILE") == "soak" else 256) * 1024 * 1024
@@ -51,7 +52,7 @@ def read_and_sum(path: str) -> None:
 
 def check(folder: str) -> None:
     segment = Segment(RealDisk(), folder, 0, LogConfig())
-    wrong = check_segment(segment, next_base=None)
+    wrong = check_segment(segment, next_base=None, epochs=LeaderEpochs())
     assert wrong is None, wrong
     assert segment.size_bytes == segment.log.size()
     segment.close()

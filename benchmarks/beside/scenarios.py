@@ -137,6 +137,15 @@ SCENARIOS = (
     produce("1 KiB in 1 MB batches", Load(KIB, LARGE, mb=2000), must=2),
     produce("1 KiB in 16 KB batches", Load(KIB, SMALL, mb=400), must=2),
     produce("100 B in 16 KB batches", Load(100, SMALL, mb=200), must=2),
+    # Java's clients wait for an answer when five are out; librdkafka sends on.
+    *(
+        produce(
+            f"{label} in 16 KB, 5 in flight",
+            Load(size, SMALL, mb=mb, settings=(("max.in.flight", "5"),)),
+            must=1,
+        )
+        for label, size, mb in (("1 KiB", KIB, 400), ("100 B", 100, 200))
+    ),
     produce("100 B in 1 MB batches", Load(100, LARGE, mb=400), must=1),
     *(
         produce(

@@ -79,7 +79,6 @@ static rd_kafka_t *make_producer(const char *only_errors) {
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     configure(conf, "delivery.report.only.error", only_errors);
     configure(conf, "batch.num.messages", "1000000");
-    configure(conf, "max.in.flight", "5"); /* as the Java client has it; 1,000,000 is the default */
     return make_client(RD_KAFKA_PRODUCER, conf);
 }
 

@@ -12,6 +12,8 @@ from ottla.config.network_options import SOCKET_LISTEN_BACKLOG_SIZE
 from ottla.network.server import Server
 from ottla.store.registration import BrokerRegistration, Endpoint
 
+_LEAST_BACKLOG = 4096  # the system has its own limit
+
 
 class CannotListen(Exception):
     """Some other program has the address, or it is not this machine's."""
@@ -36,7 +38,8 @@ class Addresses:
 
     @classmethod
     def listen(cls, server: Server, config: BrokerConfig, hostname: Callable[[], str]) -> Addresses:
-        backlog = config[SOCKET_LISTEN_BACKLOG_SIZE]
+        # One loop serves and accepts: who comes while it serves waits, and must not be turned away.
+        backlog = max(config[SOCKET_LISTEN_BACKLOG_SIZE], _LEAST_BACKLOG)
         bound = {}
         hosts = {}
         for endpoint in config.listeners:

@@ -56,6 +56,7 @@ from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
 from ottla.replication.log_moves import LogMoves
 from ottla.replication.partition import Partition
+from ottla.replication.reopening import reopen_refused
 from ottla.replication.replicas import Replicas
 from ottla.storage.compactor import Compactor
 from ottla.storage.directories import LogDirectories
@@ -200,6 +201,7 @@ class Broker:
         )
         self.tasks.spawn(self.controller.run())
         self.tasks.spawn(self.producer_ids.run())
+        self.tasks.spawn(reopen_refused(self.leadership, clock, self._tell_of_log_dirs))
 
     async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
@@ -317,14 +319,15 @@ class Broker:
         _logger.error("%s took %d partitions offline", path, len(lost))
         for partition in lost:
             self.services.leads_no_more(partition.topic, partition.index, None)
-        self.tasks.spawn(self._tell_of_failed_disk())
+        self.tasks.spawn(self._tell_of_log_dirs())
 
-    async def _tell_of_failed_disk(self) -> None:
+    async def _tell_of_log_dirs(self) -> None:
+        """The controller will ask what we can hold, and hear it."""
         event = LogDirEvent(broker_id=self.id).encode()
         try:
             await self.store.create(paths.LOG_DIR_EVENT, event, sequential=True)
         except StoreError as error:
-            _logger.warning("the controller was not told of a failed log directory: %s", error)
+            _logger.warning("the controller was not told of our log directories: %s", error)
 
     async def _learn_topics(self, names: list[str]) -> None:
         """A new topic's options come with it: nobody is notified of them."""

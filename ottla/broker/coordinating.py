@@ -25,7 +25,13 @@ def group_coordinator(
     """Its options are read once: none of them can be changed while a broker runs."""
     config, ports = broker.config, broker.ports
     codec = Codec(config[group_options.OFFSETS_TOPIC_COMPRESSION_CODEC])
-    logs = CoordinatorLogs(GROUP_METADATA_TOPIC, broker.replicas, ports.clock, codec)
+    logs = CoordinatorLogs(
+        GROUP_METADATA_TOPIC,
+        broker.replicas,
+        ports.clock,
+        codec,
+        acks=config[group_options.OFFSETS_COMMIT_REQUIRED_ACKS],
+    )
     return GroupCoordinator(
         _group_settings(config),
         _offset_settings(config),

@@ -14,10 +14,11 @@ from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.files import DiskFailed
+from ottla.storage.incoming import takes_keyed_batches
 from ottla.storage.log import Slice
 from ottla.timing.clock import Clock
 
-_ALL_IN_SYNC = -1
+ALL_IN_SYNC = -1
 OnRead = Callable[[bytes | ErrorCode], None]
 
 
@@ -28,6 +29,7 @@ class CoordinatorLogs(NamedTuple):
     replicas: Replicas
     clock: Clock
     codec: Codec
+    acks: int = ALL_IN_SYNC
 
     def open(self, partition: int) -> PartitionLog:
         return PartitionLog(self, self.replicas.get(self.topic, partition))
@@ -49,6 +51,7 @@ class PartitionLog:
     def __init__(self, logs: CoordinatorLogs, partition: Partition) -> None:
         self._clock = logs.clock
         self._codec = logs.codec
+        self._acks = logs.acks
         self._replicas = logs.replicas
         self._partition = partition
         self._unanswered: deque[_Unanswered] = deque()
@@ -68,7 +71,7 @@ class PartitionLog:
             unanswered.error = results[0].error
             self._answer_in_order()
 
-        operation = DelayedProduce([self._append(records)], acks=_ALL_IN_SYNC, reply=settle)
+        operation = DelayedProduce([self._append(records)], acks=self._acks, reply=settle)
         self._replicas.tick.settle(
             lambda: operation.written(self._replicas.produces, timeout_ms=timeout_ms)
         )
@@ -79,7 +82,8 @@ class PartitionLog:
         batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
         try:
             view = memoryview(bytearray(batch))  # the leader writes offsets into it
-            appended = partition.append(view, acks=_ALL_IN_SYNC, now_ms=now_ms, has_keys=True)
+            is_plain = takes_keyed_batches(partition.local_log().config)
+            appended = partition.append(view, acks=self._acks, now_ms=now_ms, as_it_is=is_plain)
             result.appended(partition, appended)
         except KafkaError as error:
             result.refuse(error.code)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from random import SystemRandom
 
 from ottla.broker.ports import Ports
+from ottla.network.selector import ServingSelector
 from ottla.network.sockets import SystemSockets
 from ottla.storage.disk import RealDisk
 from ottla.storage.threads import FileThreads
@@ -45,14 +46,15 @@ async def embedded_store(path: str) -> AsyncIterator[MetadataStore]:
         await tree.close()
 
 
-def machine_ports() -> Ports:
+def machine_ports(selector: ServingSelector | None = None) -> Ports:
+    """With the `selector` of its loop a broker serves its clients without asyncio between them."""
     return Ports(
         clock=SystemClock(),
         disk=RealDisk(),
         background=FileThreads(_FILE_THREADS),
         randomness=SystemRandomness(),
         open_store=embedded_store,
-        sockets=SystemSockets(),
+        sockets=SystemSockets(selector),
         hostname=socket.gethostname,
         new_cleaner=CleaningWorker,
     )

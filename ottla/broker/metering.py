@@ -27,7 +27,7 @@ def gather(broker: Broker) -> Metrics:
     _count_requests(metrics, broker)
     _measure_replicas(metrics, broker)
     _measure_controller(metrics, broker)
-    measure_groups(metrics, broker)
+    measure_groups(metrics, broker.groups, broker.rebalances)
     for purgatory in broker.services.purgatories():
         name = purgatory.name
         watched, delayed = purgatory.watched, purgatory.delayed

@@ -12,6 +12,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.ending import Ending
 from ottla.broker.machine import machine_ports
 from ottla.config.broker_config import BrokerConfig
+from ottla.network.selector import ServingSelector, new_event_loop
 
 _logger = logging.getLogger(__name__)
 
@@ -25,8 +26,12 @@ def serve(
     until_stdin_closes: bool = False,
 ) -> None:
     """Returns after a clean end, also one that came while the broker started."""
-    with suppress(asyncio.CancelledError):
-        asyncio.run(_serve(config, on_ready, ending, testing, until_stdin_closes))
+    selector = ServingSelector()
+    with (
+        suppress(asyncio.CancelledError),
+        asyncio.Runner(loop_factory=lambda: new_event_loop(selector)) as runner,
+    ):
+        runner.run(_serve(config, on_ready, ending, testing, until_stdin_closes, selector))
 
 
 async def _serve(
@@ -35,13 +40,14 @@ async def _serve(
     ending: Ending,
     testing: bool,
     until_stdin_closes: bool,
+    selector: ServingSelector,
 ) -> None:
     loop, stop, task = asyncio.get_running_loop(), asyncio.Event(), asyncio.current_task()
     assert task is not None
     ending.on_told(loop, task.cancel)
     if until_stdin_closes:
         ending.watch_stdin(loop)
-    ports = machine_ports()
+    ports = machine_ports(selector)
     try:
         async with Broker(config, ports, testing=testing) as broker:
             ending.on_told(loop, stop.set)

@@ -112,7 +112,7 @@ SOCKET_LISTEN_BACKLOG_SIZE = Option(
     type=INT,
     default=50,
     at_least=1,
-    doc="Connections that may wait to be accepted.",
+    doc="Connections that may wait to be accepted; at least 4,096 may, as far as the system lets.",
 )
 SOCKET_CONNECTION_SETUP_TIMEOUT_MS = Option(
     name="socket.connection.setup.timeout.ms",

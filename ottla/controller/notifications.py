@@ -57,15 +57,21 @@ def says_something(context: ControllerContext, broker: int, answer: LeaderAndIsr
 
 async def replicas_answered(term: Term, broker: int, answer: LeaderAndIsrResponse) -> None:
     offline = term.context.offline_dirs.setdefault(broker, {})
-    lost = []
+    lost, back = [], []
     for at, code in _answers(term.context, answer):
         if code == ErrorCode.NONE:
-            offline.pop(at, None)
+            if at in offline:
+                del offline[at]
+                back.append(at)
         elif code == ErrorCode.KAFKA_STORAGE_ERROR and at not in offline:
             offline[at] = None
             lost.append(Replica(at, broker))
     if lost:
         await replicas_went_offline(term, lost)
+    if back:  # a full disk has room again, and what is there may be led, or deleted at last
+        await term.partitions.bring_online()
+        await term.flush()
+        await term.deletion.retry(dict.fromkeys(at.topic for at in back))
 
 
 def _answers(

@@ -6,7 +6,7 @@ from functools import partial
 
 from ottla.controller.more_partitions import AddedPartitions, create_partitions
 from ottla.handlers.call import Call
-from ottla.handlers.delayed_topics import has_leaders, wait_for_topics
+from ottla.handlers.delayed_topics import has_leaders, no_room, wait_for_topics
 from ottla.protocol.apis.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -27,27 +27,31 @@ async def handle_create_partitions(
         if result.code is ErrorCode.NONE
     }
     if request.validate_only or not added:
-        return _response(results, [])
+        return _response(call, results, [])
     reply = partial(_reply, call, results)
     wait_for_topics(call, added, reply, timeout_ms=request.timeout_ms)
     return None
 
 
 def _reply(call: Call, results: list[AddedPartitions], late: list[str]) -> None:
-    call.reply(_response(results, late))
+    call.reply(_response(call, results, late))
 
 
-def _response(results: list[AddedPartitions], late: list[str]) -> CreatePartitionsResponse:
+def _response(
+    call: Call, results: list[AddedPartitions], late: list[str]
+) -> CreatePartitionsResponse:
     return CreatePartitionsResponse(
-        results=[
-            CreatePartitionsTopicResult(
-                name=result.name,
-                error_code=ErrorCode.REQUEST_TIMED_OUT if result.name in late else result.code,
-                error_message=result.message,
-            )
-            for result in results
-        ]
+        results=[_result(call, result, is_late=result.name in late) for result in results]
     )
+
+
+def _result(call: Call, result: AddedPartitions, *, is_late: bool) -> CreatePartitionsTopicResult:
+    code, message = result.code, result.message
+    if is_late:
+        code = ErrorCode.REQUEST_TIMED_OUT
+    elif (reason := no_room(call, result.name, result.added)) is not None:
+        code, message = ErrorCode.KAFKA_STORAGE_ERROR, reason
+    return CreatePartitionsTopicResult(name=result.name, error_code=code, error_message=message)
 
 
 def refuse(request: CreatePartitionsRequest, error: KafkaError) -> CreatePartitionsResponse:

@@ -6,7 +6,7 @@ from functools import partial
 
 from ottla.controller.topics import CreatedTopic, create_topics
 from ottla.handlers.call import Call
-from ottla.handlers.delayed_topics import has_leaders, wait_for_topics
+from ottla.handlers.delayed_topics import has_leaders, no_room, wait_for_topics
 from ottla.protocol.apis.create_topics import (
     CreatableTopicConfigs,
     CreatableTopicResult,
@@ -62,6 +62,13 @@ def _result(call: Call, result: CreatedTopic, *, is_late: bool) -> CreatableTopi
             topic_id=result.topic_id,
             error_code=ErrorCode.REQUEST_TIMED_OUT,
             error_message=None,
+        )
+    if (reason := no_room(call, result.name, range(result.partitions))) is not None:
+        return CreatableTopicResult(
+            name=result.name,
+            topic_id=result.topic_id,
+            error_code=ErrorCode.KAFKA_STORAGE_ERROR,
+            error_message=reason,
         )
     return CreatableTopicResult(
         name=result.name,

@@ -68,5 +68,18 @@ def has_leaders(topic: str, indexes: Iterable[int]) -> IsDone:
     return is_done
 
 
+def no_room(call: Call, topic: str, indexes: Iterable[int]) -> str | None:
+    """Why partitions have no log here, though the topic exists; None if they have theirs.
+
+    The controller has announced their leaders before it could know.
+    """
+    refused = call.services.leadership.refused
+    for index in indexes:
+        if (topic, index) in refused:
+            reason = refused[topic, index].reason
+            return f"{topic}-{index} is created, but has no leader until there is room: {reason}"
+    return None
+
+
 def is_gone(topic: str) -> IsDone:
     return lambda image: topic not in image.topics

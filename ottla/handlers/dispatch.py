@@ -36,9 +36,6 @@ class Dispatch:
         self._spawn = spawn
 
     def serve(self, connection: Connection, start: int, end: int) -> bool:
-        shortcut = connection.shortcut
-        if shortcut is not None and shortcut.serve(connection, start, end):
-            return True
         if end - start < _HEAD.size:
             cause = f"{end - start} bytes are too few for a header"
             raise ProtocolError(cause, reading="request header", path="correlation_id")

@@ -41,7 +41,7 @@ class FaultInjection:
     def serve(self, connection: Connection, start: int, end: int) -> bool:
         fault = self._fault(connection, start, end)
         if fault is None:
-            return self._service.serve(connection, start, end)
+            return self._pass_on(connection, start, end)
         if fault.delay_ms:
             self._delay(connection, fault)
             return False  # it stays in the buffer, and comes again
@@ -50,8 +50,13 @@ class FaultInjection:
         elif fault.error is not None:
             self._refuse(connection, bytes(connection.view[start:end]), fault.error)
         else:
-            return self._service.serve(connection, start, end)
+            return self._pass_on(connection, start, end)
         return True
+
+    def _pass_on(self, connection: Connection, start: int, end: int) -> bool:
+        is_served = self._service.serve(connection, start, end)
+        connection.shortcut = None  # it would pass us by, and the next request may meet a fault
+        return is_served
 
     def _fault(self, connection: Connection, start: int, end: int) -> Fault | None:
         """None too if it is no request that could be served now: it has not met its fault yet."""

@@ -21,7 +21,12 @@ _BY_TOPIC_ID_FROM = 5
 
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> LeaderAndIsrResponse:
-    services = call.services
+    async with call.services.leadership.turn:
+        return await _lead_and_follow(request, call)
+
+
+async def _lead_and_follow(request: LeaderAndIsrRequest, call: Call) -> LeaderAndIsrResponse:
+    services, leadership = call.services, call.services.leadership
     check_controller(services, request.controller_epoch, request.broker_epoch)
     states = _states(request)
     for name in dict.fromkeys(each.topic for each in states):
@@ -34,15 +39,15 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, call: Call) -> Lea
             )
         )
     )
+    await leadership.open_logs(states, now_ms=services.clock.now_ms())
     errors: list[tuple[PartitionState, ErrorCode]] = []
     slices = Slices(services.timer)
     for state in states:
-        now_ms = services.clock.now_ms()
-        error = services.leadership.become(state, now_ms=now_ms)
+        error = leadership.become(state)
         errors.append((state, error))
         if error is ErrorCode.NONE:
             _tell_coordinators(services, state)
-        await slices.breathe()  # opening logs takes time
+        await slices.breathe()
     return _response(errors, call.version)
 
 

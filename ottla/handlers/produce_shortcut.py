@@ -32,14 +32,17 @@ _INT32 = Struct(">i")
 _MARK = 0x0102_0304_0506_0708  # three numbers that stand nowhere else in an answer
 _MARKS = (_MARK, _MARK + 1, _MARK + 2)
 _OFFSETS = Struct(">qqq")
+_NO_TAGS = bytes(3)
+_MOST_KNOWN = 10_000
 
 
 class ProduceShortcut:
     """For one connection, version, client, topic and partition."""
 
     __slots__ = (
-        "_acks", "_counts", "_head", "_is_flexible", "_key", "_key_and_version", "_now_ms",
-        "_partition", "_prefix", "_prefix_bytes", "_special_bits", "_tail", "_version", "_whole",
+        "_acks", "_answer_bytes", "_counts", "_head", "_is_flexible", "_key", "_key_and_version",
+        "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes", "_special_bits",
+        "_tail", "_version",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +57,7 @@ class ProduceShortcut:
         self._partition = partition
         self._now_ms = services.clock.now_ms
         self._counts = services.requests.by_version
+        self._known = services.shortcuts
         self._key = (_PRODUCE, version)
         self._key_and_version = _KEY_AND_VERSION.pack(_PRODUCE, version)
         # Transactional, or zstd in versions that may not carry it: the long way has to judge.
@@ -66,7 +70,12 @@ class ProduceShortcut:
         answer = self._answer(base_offset=_MARKS[0], log_append_time=_MARKS[1], start=_MARKS[2])
         at = answer.index(_OFFSETS.pack(*_MARKS))
         self._head, self._tail = answer[8:at], answer[at + _OFFSETS.size :]
-        self._whole = Struct(f">ii{len(self._head)}sqqq{len(self._tail)}s")
+        whole = Struct(f">ii{len(self._head)}sqqq{len(self._tail)}s")
+        self._pack, self._answer_bytes = whole.pack, whole.size - 4
+
+    def is_for(self, partition: Partition) -> bool:
+        """Not one of the same name that was deleted meanwhile."""
+        return self._partition is partition
 
     def _answer(
         self,
@@ -92,15 +101,27 @@ class ProduceShortcut:
     def serve(self, connection: Connection, start: int, end: int) -> bool:
         """False if the request does not look like the last one, or is not answered at once."""
         partition, buffer = self._partition, connection.buffer
+        at = start + self._prefix_bytes
         if (
-            not buffer.startswith(self._key_and_version, start)
-            or not buffer.startswith(self._prefix, start + _HEAD_BYTES)
+            end - at < _SMALLEST_BATCH  # or a length would be read that may lie behind the buffer
+            or not buffer.startswith(self._key_and_version, start)
             or connection.waiting
             or not partition.answers_at_once
         ):
             return False
-        records = self._records(connection, start + self._prefix_bytes, end)
-        if records is None:
+        if not buffer.startswith(self._prefix, start + _HEAD_BYTES):
+            return self._pass_on(connection, start, end)
+        if self._is_flexible:
+            records = self._compact_records(connection, at, end)
+        else:
+            (length,) = _INT32.unpack_from(buffer, at)
+            records = connection.view[at + 4 : end] if at + 4 + length == end else None
+        if (
+            records is None
+            or len(records) < _SMALLEST_BATCH
+            or records[16] != 2
+            or records[22] & self._special_bits
+        ):
             return False
         try:
             first, _, log_append_time, group = partition.append(
@@ -109,51 +130,46 @@ class ProduceShortcut:
         except KafkaError:
             connection.shortcut = None
             return False  # the long way says why, if it does not find another partition
-        log = partition.log
-        assert log is not None
         (correlation_id,) = _INT32.unpack_from(buffer, start + 4)
         if group is not None:
             place = len(connection.outgoing)
             partition.unsure.append((group, self._take_back, connection, place, correlation_id))
         self._counts[self._key] += 1
         connection.answer_with(
-            self._whole.pack(
-                self._whole.size - 4, correlation_id, self._head, first, log_append_time,
-                log.log_start_offset, self._tail,
+            self._pack(
+                self._answer_bytes, correlation_id, self._head, first, log_append_time,
+                partition.log.log_start_offset, self._tail,  # type: ignore[union-attr]
             )
         )  # fmt: skip
         return True
 
-    def _records(self, connection: Connection, at: int, end: int) -> memoryview | None:
+    def _pass_on(self, connection: Connection, start: int, end: int) -> bool:
+        """To the shortcut of another partition: the prefixes of one client are of one length."""
+        prefix = bytes(connection.view[start + _HEAD_BYTES : start + self._prefix_bytes])
+        other = self._known.get((self._version, prefix))
+        if other is None:
+            return False
+        connection.shortcut = other
+        return other.serve(connection, start, end)
+
+    def _compact_records(self, connection: Connection, at: int, end: int) -> memoryview | None:
         """The one batch that follows the prefix, if nothing but it does."""
         buffer = connection.buffer
-        if end - at < _SMALLEST_BATCH:
-            return None  # before a length is read that may lie behind the buffer's end
-        if self._is_flexible:
-            length = buffer[at]
-            at += 1
-            if length >= 0x80:
-                length &= 0x7F
-                shift = 7
-                while (byte := buffer[at]) >= 0x80 and shift < 28:
-                    length |= (byte & 0x7F) << shift
-                    shift += 7
-                    at += 1
-                length |= byte << shift
+        length = buffer[at]
+        at += 1
+        if length >= 0x80:
+            length &= 0x7F
+            shift = 7
+            while (byte := buffer[at]) >= 0x80 and shift < 28:
+                length |= (byte & 0x7F) << shift
+                shift += 7
                 at += 1
-            # The length is one more than it says; three empty tag buffers follow the records.
-            if at + length + 2 != end or buffer[end - 3 : end] != b"\0\0\0":
-                return None
-            end -= 3
-        else:
-            (length,) = _INT32.unpack_from(buffer, at)
-            at += 4
-            if at + length != end:
-                return None
-        records = connection.view[at:end]
-        if len(records) < _SMALLEST_BATCH or records[16] != 2 or records[22] & self._special_bits:
+            length |= byte << shift
+            at += 1
+        # The length is one more than it says; three empty tag buffers follow the records.
+        if at + length + 2 != end or not buffer.startswith(_NO_TAGS, end - 3):
             return None
-        return records
+        return connection.view[at : end - 3]
 
     def _refusal(self, error: KafkaError, correlation_id: int) -> bytes:
         return self._answer(
@@ -185,4 +201,12 @@ def shortcut_for(
     if version < _START_OFFSET_FROM:
         return None
     prefix = bytes(connection.view[start + _HEAD_BYTES : frame.prefix_end])
-    return ProduceShortcut(partition, services, prefix=prefix, acks=frame.acks, version=version)
+    # Many connections of like clients share one, which then stays in the processor's cache.
+    known = services.shortcuts.get((version, prefix))
+    if isinstance(known, ProduceShortcut) and known.is_for(partition):
+        return known
+    if len(services.shortcuts) >= _MOST_KNOWN:
+        services.shortcuts.clear()
+    made = ProduceShortcut(partition, services, prefix=prefix, acks=frame.acks, version=version)
+    services.shortcuts[version, prefix] = made
+    return made

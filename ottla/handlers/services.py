@@ -16,6 +16,7 @@ from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
+from ottla.network.connection import Shortcut
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 from ottla.replication.fetch_sessions import FetchSessions
@@ -85,6 +86,7 @@ class Services:
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
     topic_bytes: TopicBytes = field(default_factory=TopicBytes)
     requests: RequestCounts = field(default_factory=RequestCounts)
+    shortcuts: dict[tuple[int, bytes], Shortcut] = field(default_factory=dict)  # by their prefix
 
     def topics_changed(self, names: tuple[str, ...]) -> None:
         """The metadata of these topics is not as before: let those who wait for them look."""

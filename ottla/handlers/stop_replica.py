@@ -15,6 +15,11 @@ from ottla.replication.leadership import NO_EPOCH
 
 
 async def handle_stop_replica(request: StopReplicaRequest, call: Call) -> StopReplicaResponse:
+    async with call.services.leadership.turn:
+        return await _stop(request, call)
+
+
+async def _stop(request: StopReplicaRequest, call: Call) -> StopReplicaResponse:
     services = call.services
     check_controller(services, request.controller_epoch, request.broker_epoch)
     errors = []
@@ -27,6 +32,9 @@ async def handle_stop_replica(request: StopReplicaRequest, call: Call) -> StopRe
             StopReplicaPartitionError(topic_name=topic, partition_index=index, error_code=code)
         )
         await slices.breathe()
+    # The controller forgets a topic when it hears that its folders are gone: so they must be.
+    if not await services.leadership.make_stops_last():
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "a log directory failed")
     return StopReplicaResponse(partition_errors=errors)
 
 

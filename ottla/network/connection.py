@@ -10,7 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from struct import Struct
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece, Piece
@@ -26,6 +26,21 @@ LARGE_BUFFER = 256 * 1024
 MOST_UNSENT = 64
 # How many requests may wait for their answers behind a parked one.
 MOST_WAITING = 1000
+
+
+class ReceiveBuffer(NamedTuple):
+    """Lent to a connection for one tick: most have nothing left in it when they were served."""
+
+    bytes: bytearray
+    view: memoryview
+
+    @classmethod
+    def of(cls, size_bytes: int) -> ReceiveBuffer:
+        made = bytearray(size_bytes)
+        return cls(made, memoryview(made))
+
+
+_NO_BUFFER = ReceiveBuffer.of(0)
 
 
 class Owed(Protocol):
@@ -55,6 +70,14 @@ class Shortcut(Protocol):
 class Connection:
     """What a door and a service share. Counts for `/debug/connections` are kept on the way."""
 
+    __slots__ = (
+        "_end", "_is_blocked", "_is_handling", "_max_request_bytes", "_memory", "_owns_buffer",
+        "_reserved", "_service", "_start", "_tick", "active_ms", "buffer", "bytes_in", "bytes_out",
+        "client_id", "is_backed_up", "is_closed", "is_sending", "listener", "number",
+        "on_closed", "outgoing", "peer", "requests", "send", "shortcut", "shut", "software",
+        "view", "waiting",
+    )  # fmt: skip
+
     def __init__(
         self,
         service: Service,
@@ -75,13 +98,13 @@ class Connection:
         self.bytes_in = 0
         self.bytes_out = 0
         self.active_ms = 0
-        self.buffer = bytearray(SMALL_BUFFER)
-        self.view = memoryview(self.buffer)
+        self.buffer, self.view = _NO_BUFFER
         self.outgoing: deque[Piece] = deque()
         self.waiting: deque[Owed] = deque()
         self.shortcut: Shortcut | None = None
         self.is_backed_up = False  # the client does not read its answers
         self.is_closed = False
+        self.is_sending = False  # `send` comes at the end of this tick; it sets this back itself
         self.on_closed: list[Callable[[], None]] = []
         self.send: Callable[[], None] = _no_door
         self.shut: Callable[[], None] = _no_door
@@ -91,10 +114,10 @@ class Connection:
         self._max_request_bytes = max_request_bytes
         self._start = 0  # the first byte of the buffer that is not handled
         self._end = 0  # one past the last that was received
-        self._reserved = 0  # bytes, beyond the small buffer that each has
+        self._reserved = 0  # bytes, beyond the small buffer that each may have
+        self._owns_buffer = False
         self._is_blocked = False  # by a parked request that nothing may overtake
         self._is_handling = False
-        self._sends = False
 
     @property
     def is_hungry(self) -> bool:
@@ -104,11 +127,17 @@ class Connection:
         # A buffer that is full of one unfinished frame grows with the next read.
         return not self._is_blocked or self._end - self._start < len(self.buffer)
 
-    def space(self) -> memoryview | None:
+    def space(self, lent: ReceiveBuffer | None = None) -> memoryview | None:
         """Where to put what comes next; None while there is no memory for it.
 
         Only between ticks: what was appended must be written before its bytes move.
         """
+        if not self._owns_buffer:
+            if lent is None:
+                self._own(SMALL_BUFFER)
+            else:
+                self.buffer, self.view = lent
+            return self.view
         if not self._end:
             return self.view
         if self._end == len(self.buffer) and not self._make_room():
@@ -124,9 +153,9 @@ class Connection:
         capacity, frame_bytes = len(self.buffer), self._frame_bytes()
         wanted = max(frame_bytes, min(capacity * 4, LARGE_BUFFER))
         if wanted > capacity and (self._reserve(wanted) or self._reserve(frame_bytes)):
-            self._move_to(bytearray(min(capacity * 4, wanted)))
+            self._own(min(capacity * 4, wanted))
         elif self._start:
-            self._move_to(self.buffer)
+            self._move()
         return self._end < len(self.buffer)
 
     def _reserve(self, size_bytes: int) -> bool:
@@ -148,18 +177,25 @@ class Connection:
         size: int = _SIZE.unpack_from(self.buffer, self._start)[0]
         return size + size // 4 + _SIZE.size  # the next one may be a little larger
 
-    def _move_to(self, buffer: bytearray) -> None:
+    def _own(self, size_bytes: int) -> None:
+        """A buffer of our own, with what is left in the other one."""
+        left = self.view[self._start : self._end]
+        self.buffer, self.view = ReceiveBuffer.of(size_bytes)
+        self.view[: len(left)] = left
+        self._start, self._end = 0, len(left)
+        self._owns_buffer = True
+
+    def _move(self) -> None:
+        """To the beginning."""
         length = self._end - self._start
-        buffer[:length] = self.buffer[self._start : self._end]
-        if buffer is not self.buffer:
-            self.buffer, self.view = buffer, memoryview(buffer)
+        self.buffer[:length] = self.buffer[self._start : self._end]
         self._start, self._end = 0, length
 
     def shrink(self) -> None:
-        """Give back a large buffer that nobody uses any more."""
-        if not self._end and self._reserved:
-            self.buffer = bytearray(SMALL_BUFFER)
-            self.view = memoryview(self.buffer)
+        """Give back a buffer that nobody uses any more."""
+        if not self._end and self._owns_buffer:
+            self.buffer, self.view = _NO_BUFFER
+            self._owns_buffer = False
             self._release()
 
     def received(self, count: int) -> None:
@@ -167,12 +203,14 @@ class Connection:
         self._end += count
         filled = self._end == len(self.buffer)
         self.handle()
-        if filled and not self._end and len(self.buffer) < LARGE_BUFFER:
+        if self._end:
+            if not self._owns_buffer:
+                self._own(SMALL_BUFFER)
+        elif filled and len(self.buffer) < LARGE_BUFFER:
             # More was there than fitted: next time take more at once.
             larger = min(len(self.buffer) * 4, LARGE_BUFFER)
             if self._reserve(larger):
-                self.buffer = bytearray(larger)
-                self.view = memoryview(self.buffer)
+                self._own(larger)
 
     def handle(self) -> None:
         """Serve every whole frame that may be served now."""
@@ -181,23 +219,28 @@ class Connection:
         self._is_handling = True
         serve = self._service.serve
         try:
-            while not (self._is_blocked or self.is_backed_up or self.is_closed):
-                start, left = self._start, self._end - self._start
-                if left < 4:
-                    break
+            while (left := self._end - self._start) >= 4 and not (
+                self._is_blocked or self.is_backed_up or self.is_closed
+            ):
+                start = self._start
                 (size,) = _SIZE.unpack_from(self.buffer, start)
                 if not 0 <= size <= self._max_request_bytes:
                     raise _wrong_size(size, self._max_request_bytes)
                 if size + 4 > left:
                     break
                 self._start = end = start + 4 + size
-                if not serve(self, start + 4, end):
+                shortcut = self.shortcut
+                if (shortcut is None or not shortcut.serve(self, start + 4, end)) and not serve(
+                    self, start + 4, end
+                ):
                     self._start = start
                     self._is_blocked = True
                     break
                 self.requests += 1
             if self._start == self._end:
-                self._emptied()
+                self._start = self._end = 0
+                if self._memory.is_short:
+                    self.shrink()  # others cannot even read their requests
         except ProtocolError as error:
             _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
             self.close()
@@ -207,35 +250,24 @@ class Connection:
         finally:
             self._is_handling = False
 
-    def _emptied(self) -> None:
-        self._start = self._end = 0
-        if self._memory.is_short:
-            self.shrink()  # others cannot even read their requests
-
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
         self.outgoing.extend(pieces)
         if len(self.outgoing) > MOST_UNSENT:
             self.is_backed_up = True  # the send that follows goes on with the rest
-        if not self._sends:
-            self.send_soon()
+        self.send_soon()
 
     def answer_with(self, piece: bytes) -> None:
         """As `answer`, for the one piece that nearly every answer is."""
         self.outgoing.append(piece)
-        if not self._sends:
-            self._sends = True
-            self._tick.send(self._send)
+        if not self.is_sending:
+            self.is_sending = True
+            self._tick.send(self.send)
 
     def send_soon(self) -> None:
-        if not self._sends:
-            self._sends = True
-            self._tick.send(self._send)
-
-    def _send(self) -> None:
-        self._sends = False
-        if not self.is_closed:
-            self.send()
+        if not self.is_sending:
+            self.is_sending = True
+            self._tick.send(self.send)
 
     def owe(self, request: Owed, *, blocks: bool) -> None:
         """The answer comes later, by `settle`. What blocks lets no later request overtake it."""

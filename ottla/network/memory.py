@@ -11,12 +11,8 @@ class RequestMemory:
     def __init__(self, max_bytes: int = -1) -> None:
         self.max_bytes = max_bytes
         self.used_bytes = 0
+        self.is_short = False  # somebody waits for some
         self._refused: list[Callable[[], None]] = []
-
-    @property
-    def is_short(self) -> bool:
-        """Whether somebody waits for some."""
-        return bool(self._refused)
 
     def take(self, count: int) -> bool:
         # The first may always: a single request beyond the limit must get through some day.
@@ -28,10 +24,11 @@ class RequestMemory:
     def give(self, count: int) -> None:
         self.used_bytes -= count
         if count and self._refused:
-            refused, self._refused = self._refused, []
+            refused, self._refused, self.is_short = self._refused, [], False
             for callback in refused:
                 callback()
 
     def wait(self, callback: Callable[[], None]) -> None:
         """Call back once some memory came free."""
         self._refused.append(callback)
+        self.is_short = True

@@ -12,6 +12,8 @@ from typing import Protocol
 
 READ = 1  # as EPOLLIN
 WRITE = 4  # as EPOLLOUT
+MOST_EVENTS = 128  # of one round: more, and what was read is out of the cache when it is answered
+Events = list[tuple[int, int]]  # descriptors, and what they are ready for
 
 
 class Poller(Protocol):
@@ -25,7 +27,7 @@ class Poller(Protocol):
 
     def unregister(self, descriptor: int) -> None: ...
 
-    def poll(self, timeout: float = ..., maxevents: int = ...) -> list[tuple[int, int]]: ...
+    def poll(self, timeout: float = ..., maxevents: int = ...) -> Events: ...
 
     def close(self) -> None: ...
 
@@ -52,7 +54,7 @@ class _Selector:
         if descriptor in self._selector.get_map():
             self._selector.unregister(descriptor)
 
-    def poll(self, timeout: float = 0, maxevents: int = -1) -> list[tuple[int, int]]:
+    def poll(self, timeout: float = 0, maxevents: int = -1) -> Events:
         found = self._selector.select(timeout)
         return [(key.fd, _interest(events)) for key, events in found]
 

@@ -10,18 +10,18 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ottla.network.connection import Connection, Service
+from ottla.network.connection import SMALL_BUFFER, Connection, ReceiveBuffer, Service
 from ottla.network.memory import RequestMemory
-from ottla.network.poller import READ
+from ottla.network.poller import MOST_EVENTS, READ, Events
 from ottla.network.socket_door import SocketDoor
 from ottla.network.sockets import Listener, Socket, Sockets
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
 
 _logger = logging.getLogger(__name__)
-_MOST_EVENTS = 512
 # Rounds before the loop's timers and other callbacks get their turn.
 _MOST_ROUNDS = 8
+_BUSY = 2  # sockets
 _MOST_ACCEPTED = 64
 _SHRINK_AFTER_MS = 10_000
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -64,6 +64,8 @@ class Server:
         self._sockets = sockets
         self._poller = sockets.new_poller(loop, self._rounds)
         self._listeners: dict[int, tuple[Listener, str]] = {}
+        # One for each event of a round, whoever has it: few clients send at the same moment.
+        self._buffers = [ReceiveBuffer.of(SMALL_BUFFER) for _ in range(MOST_EVENTS)]
         self._accepts = False
         self._per_ip: Counter[str] = Counter()
         self._numbers = 0
@@ -82,23 +84,22 @@ class Server:
         self._resume()
         self._look_after()
 
-    def _rounds(self) -> None:
-        tick, poll = self._tick, self._poller.poll
-        connections, listeners = self.connections, self._listeners
+    def _rounds(self, events: Events) -> None:
+        tick, connections, listeners = self._tick, self.connections, self._listeners
         for _ in range(_MOST_ROUNDS):
-            events = poll(0, _MOST_EVENTS)
-            if not events:
-                return
             tick.begin()
             now_ms = self._timer.now_ms()
-            for descriptor, event in events:
+            for (descriptor, event), lent in zip(events, self._buffers, strict=False):
                 door = connections.get(descriptor)
                 if door is not None:
                     door.connection.active_ms = now_ms
-                    door.ready(event)
+                    door.ready(event, lent)
                 elif descriptor in listeners:
                     self._accept(*listeners[descriptor])
             tick.end()
+            if len(events) < _BUSY:
+                return  # whoever is served alone has hardly sent the next request yet
+            events = self._poller.poll(0, MOST_EVENTS)
 
     def _accept(self, listener: Listener, name: str) -> None:
         for _ in range(_MOST_ACCEPTED):

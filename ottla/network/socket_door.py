@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from itertools import islice
 
-from ottla.network.connection import Connection
+from ottla.network.connection import Connection, ReceiveBuffer
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, Poller
@@ -49,11 +49,11 @@ class SocketDoor:
         connection.shut = self._shut
         poller.register(self.descriptor, READ)
 
-    def ready(self, events: int) -> None:
+    def ready(self, events: int, lent: ReceiveBuffer) -> None:
         connection = self.connection
         if events != READ and not self._is_to_read(events):
             return
-        space = connection.space()
+        space = connection.space(lent)
         if space is None:
             self._starve()
             return
@@ -102,6 +102,9 @@ class SocketDoor:
     def flush(self) -> None:
         """Send what there is, as far as the client takes it."""
         connection = self.connection
+        connection.is_sending = False
+        if connection.is_closed:
+            return
         outgoing = connection.outgoing
         try:
             if len(outgoing) == 1 and type(outgoing[0]) is bytes:

@@ -7,7 +7,8 @@ import socket
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ottla.network.poller import Poller, new_poller
+from ottla.network.poller import MOST_EVENTS, Events, Poller, new_poller
+from ottla.network.selector import ServingSelector
 
 
 class Socket(Protocol):
@@ -42,14 +43,19 @@ class Sockets(Protocol):
         self, host: str, port: int, *, backlog: int, receive_buffer_bytes: int
     ) -> Listener: ...
 
-    def new_poller(self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[], None]) -> Poller:
-        """`on_ready` is called by the loop while the poller has something to tell."""
+    def new_poller(
+        self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[Events], None]
+    ) -> Poller:
+        """`on_ready` is called by the loop with what is ready, as long as something is."""
 
     def close_poller(self, loop: asyncio.AbstractEventLoop, poller: Poller) -> None: ...
 
 
 class SystemSockets:
-    """The machine's own."""
+    """The machine's own. With a `selector` the loop waits in the poller itself."""
+
+    def __init__(self, selector: ServingSelector | None = None) -> None:
+        self._selector = selector
 
     def listen(self, host: str, port: int, *, backlog: int, receive_buffer_bytes: int) -> Listener:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -64,11 +70,19 @@ class SystemSockets:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
         return sock
 
-    def new_poller(self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[], None]) -> Poller:
+    def new_poller(
+        self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[Events], None]
+    ) -> Poller:
         poller = new_poller()
-        loop.add_reader(poller.fileno(), on_ready)
+        if self._selector is not None:
+            self._selector.serve(poller, on_ready)
+        else:
+            loop.add_reader(poller.fileno(), lambda: on_ready(poller.poll(0, MOST_EVENTS)))
         return poller
 
     def close_poller(self, loop: asyncio.AbstractEventLoop, poller: Poller) -> None:
-        loop.remove_reader(poller.fileno())
+        if self._selector is not None:
+            self._selector.leave()
+        else:
+            loop.remove_reader(poller.fileno())
         poller.close()

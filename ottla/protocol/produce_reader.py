@@ -62,6 +62,10 @@ class _Cursor:
         return value
 
     def uvarint(self, what: str) -> int:
+        position = self.position
+        if position < self.end and (value := self.buffer[position]) < 0x80:
+            self.position = position + 1  # of one byte, as nearly all are
+            return value
         value = shift = 0
         while shift < 35:
             byte = self.buffer[self.take(1, what)]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.primitives import ZERO_UUID
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
-from ottla.storage.files import CorruptLog, DiskFailed
+from ottla.storage.directory import LogDirectory
+from ottla.storage.files import DiskFailed
 from ottla.storage.log import Log
+from ottla.storage.opening import Opening, WantedLog
 
 _logger = logging.getLogger(__name__)
 NO_EPOCH = -1
@@ -33,8 +36,19 @@ class PartitionState(NamedTuple):
     is_new: bool
 
 
+class Refusal(NamedTuple):
+    """A log that there was no room for; it will be tried again."""
+
+    wanted: WantedLog
+    reason: str
+
+
 class Leadership:
-    """Makes this broker leader or follower of partitions, or lets them go."""
+    """Makes this broker leader or follower of partitions, or lets them go.
+
+    A request of the controller takes its `turn`, has `open_logs` find or make the logs in a file
+    thread, then calls `become` for each of its partitions.
+    """
 
     def __init__(
         self,
@@ -46,11 +60,56 @@ class Leadership:
         self._replicas = replicas
         self._min_insync_of = min_insync_of
         self._new_tag = new_tag  # 32 hexadecimal digits, for the name of a deleted folder
+        # A request waits for the file threads half-way: the next must not find it there.
+        self.turn = asyncio.Lock()
+        self.refused: dict[tuple[str, int], Refusal] = {}
+        self.was_refused = asyncio.Event()
+        self._renamed: dict[LogDirectory, None] = {}  # in these, and it may not last yet
 
-    def become(self, state: PartitionState, *, now_ms: int) -> ErrorCode:
-        replicas = self._replicas
-        name = (state.topic, state.partition_index)
-        partition = replicas.partitions.get(name)
+    async def open_logs(self, states: Iterable[PartitionState], *, now_ms: int) -> None:
+        """Whatever `become` will need. Those that cannot be opened are told of here, once."""
+        wanted = []
+        for state in states:
+            name = (state.topic, state.partition_index)
+            if name not in self._replicas.partitions and self._refusal(state, None) is None:
+                topic_id = None if state.topic_id == ZERO_UUID else state.topic_id
+                wanted.append(WantedLog(name, topic_id, state.is_new))
+        await self._open_logs(wanted, now_ms=now_ms)
+
+    async def open_refused(self, *, now_ms: int) -> bool:
+        """Try those again that had no room; whether any has got it."""
+        before = dict(self.refused)
+        first = next(iter(before.values()), None)
+        if first is not None:
+            await self._open_logs([first.wanted], now_ms=now_ms)
+            if first.wanted.partition not in self.refused:  # so the others may as well
+                await self._open_logs([each.wanted for each in before.values()], now_ms=now_ms)
+        return len(self.refused) < len(before)
+
+    async def _open_logs(self, wanted: list[WantedLog], *, now_ms: int) -> None:
+        opening = Opening(self._replicas.directories, wanted, now_ms=now_ms)
+        if not opening.is_empty:
+            await self._replicas.hop.wait(opening.run)
+        opening.note()
+        for each in wanted:
+            error = opening.failures.get(each.partition)
+            if isinstance(error, OSError):
+                self._refuse(each, error)
+                continue
+            self.refused.pop(each.partition, None)
+            if error is not None:
+                _logger.error("%s-%d cannot be opened: %s", *each.partition, error)
+        for error in dict.fromkeys(opening.failures.values()):
+            if isinstance(error, DiskFailed):
+                self._replicas.disk_failed(error)
+
+    def _refuse(self, wanted: WantedLog, error: OSError) -> None:
+        if wanted.partition not in self.refused:
+            _logger.error("%s-%d cannot be opened, trying again: %s", *wanted.partition, error)
+        self.refused[wanted.partition] = Refusal(wanted, f"{error.filename}: {error.strerror}")
+        self.was_refused.set()
+
+    def _refusal(self, state: PartitionState, partition: Partition | None) -> ErrorCode | None:
         if partition is not None:
             known_id = partition.topic_id
             if ZERO_UUID not in (known_id, state.topic_id) and known_id != state.topic_id:
@@ -59,28 +118,31 @@ class Leadership:
                 return ErrorCode.KAFKA_STORAGE_ERROR
             if state.leader_epoch <= partition.leader_epoch:
                 return ErrorCode.STALE_CONTROLLER_EPOCH
-        if replicas.broker_id not in state.replicas:
+        if self._replicas.broker_id not in state.replicas:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        try:
-            if partition is None:
-                partition = self._open(state, now_ms=now_ms)
-            self._set(partition, state)
-        except DiskFailed as error:
-            replicas.disk_failed(error)
-            return ErrorCode.KAFKA_STORAGE_ERROR
-        except (OSError, CorruptLog) as error:
-            _logger.error("%s-%d cannot be opened: %s", *name, error)
-            return ErrorCode.KAFKA_STORAGE_ERROR
+        return None
+
+    def become(self, state: PartitionState) -> ErrorCode:
+        partition = self._replicas.partitions.get((state.topic, state.partition_index))
+        refusal = self._refusal(state, partition)
+        if refusal is not None:
+            return refusal
+        if partition is None:
+            log = self._log(state)
+            if log is None:
+                return ErrorCode.KAFKA_STORAGE_ERROR
+            partition = self._hold(state, log)
+        self._set(partition, state)
         return ErrorCode.NONE
 
-    def _open(self, state: PartitionState, *, now_ms: int) -> Partition:
+    def _hold(self, state: PartitionState, log: Log) -> Partition:
         replicas = self._replicas
         partition = Partition(
             state.topic,
             state.partition_index,
             topic_id=state.topic_id,
             broker_id=replicas.broker_id,
-            log=self._log(state, now_ms=now_ms),
+            log=log,
             tick=replicas.tick,
             hop=replicas.hop,
             watch=replicas,
@@ -89,17 +151,15 @@ class Leadership:
         replicas.partitions[state.topic, state.partition_index] = partition
         return partition
 
-    def _log(self, state: PartitionState, *, now_ms: int) -> Log:
-        directories = self._replicas.directories
+    def _log(self, state: PartitionState) -> Log | None:
         name = (state.topic, state.partition_index)
-        directory = directories.find(name)
-        if directory is not None:
-            return directory.log(name, now_ms=now_ms)
-        if directories.offline and not state.is_new:
-            # It may be in a directory that is offline: an empty one in its place would lose it.
-            raise OSError("a log directory is offline")
-        topic_id = None if state.topic_id == ZERO_UUID else state.topic_id
-        return directories.create(name, topic_id=topic_id, now_ms=now_ms)
+        directory = self._replicas.directories.find(name)
+        log = directory.logs.get(name) if directory is not None else None
+        if log is not None and directory is not None:
+            config = directory.config_of(state.topic)
+            if log.config != config:  # it has changed while the file thread was at work
+                log.configure(config)
+        return log
 
     def _set(self, partition: Partition, state: PartitionState) -> None:
         replicas = self._replicas
@@ -121,7 +181,7 @@ class Leadership:
             replicas.recheck(partition)
 
     def stop(self, topic: str, index: int, *, leader_epoch: int, deletes: bool) -> ErrorCode:
-        """Let go of a partition; with `deletes` its folder goes too, a little later."""
+        """Let go of a partition; with `deletes` for good, but see `make_stops_last`."""
         replicas = self._replicas
         partition = replicas.partitions.get((topic, index))
         if partition is not None:
@@ -133,6 +193,7 @@ class Leadership:
             del replicas.partitions[topic, index]
         try:
             if deletes:
+                self.refused.pop((topic, index), None)
                 self._delete(topic, index)
         except DiskFailed as error:
             replicas.disk_failed(error)
@@ -147,4 +208,17 @@ class Leadership:
     def _delete(self, topic: str, index: int) -> None:
         directory = self._replicas.directories.find((topic, index))
         if directory is not None:
-            directory.delete((topic, index), tag=self._new_tag())
+            directory.take_away((topic, index), tag=self._new_tag())
+            self._renamed[directory] = None
+
+    async def make_stops_last(self) -> bool:
+        """One sync for all that were deleted before this; False if a disk failed at it."""
+        renamed, self._renamed = self._renamed, {}
+        succeeded = True
+        for directory in renamed:
+            try:
+                await self._replicas.hop.wait(directory.sync)
+            except DiskFailed as error:
+                self._replicas.disk_failed(error)
+                succeeded = False
+        return succeeded

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import count
 
-from ottla.network.poller import READ, WRITE
+from ottla.network.poller import READ, WRITE, Events
 from ottla.simulation.disk_faults import Crashed
 from ottla.simulation.pipe import Pipe, Wires
 from ottla.simulation.transport import SimulatedTransport
@@ -135,7 +135,7 @@ class SimulatedListener:
 class SimulatedPoller:
     """Level-triggered: calls back as long as something that one asked for is ready."""
 
-    def __init__(self, host: SimulatedHost, on_ready: Callable[[], None]) -> None:
+    def __init__(self, host: SimulatedHost, on_ready: Callable[[Events], None]) -> None:
         self._host = host
         self._on_ready = on_ready
         self._interests: dict[int, int] = {}
@@ -158,7 +158,7 @@ class SimulatedPoller:
         self._host.check_alive()
         self._interests.pop(descriptor, None)
 
-    def poll(self, timeout: float = 0, maxevents: int = -1) -> list[tuple[int, int]]:
+    def poll(self, timeout: float = 0, maxevents: int = -1) -> Events:
         self._host.check_alive()
         found = []
         for descriptor, interest in self._interests.items():
@@ -178,7 +178,8 @@ class SimulatedPoller:
         self._turned_at = now
         assert self._turns < _MOST_TURNS, f"{self.poll()} is ready, and nobody deals with it"
         self._is_called = False
-        self._on_ready()
+        if events := self.poll():
+            self._on_ready(events)
         self.look()
 
     def close(self) -> None:
@@ -211,7 +212,7 @@ class SimulatedHost:
         return listener
 
     def new_poller(
-        self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[], None]
+        self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[Events], None]
     ) -> SimulatedPoller:
         self._poller = SimulatedPoller(self, on_ready)
         return self._poller

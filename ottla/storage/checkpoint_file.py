@@ -1,22 +1,29 @@
-"""The four checkpoints of a log directory: the offsets in memory, and the files they go to."""
+"""The four checkpoints of a log directory, and that of a log: in memory, and their files."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from ottla.storage.checkpoints import (
     CLEANED_UP_TO,
     HIGH_WATERMARKS,
+    LEADER_EPOCHS,
     LOG_STARTS,
     RECOVERY_POINTS,
     TopicPartition,
+    format_leader_epochs,
     format_offsets,
+    parse_leader_epochs,
     parse_offsets,
 )
+from ottla.storage.epochs import EpochEntry
 from ottla.storage.files import CorruptLog, Disk
-from ottla.storage.log import Log
+
+if TYPE_CHECKING:
+    from ottla.storage.log import Log  # which has an EpochFile
 
 _logger = logging.getLogger(__name__)
 
@@ -80,12 +87,59 @@ class CheckpointFile:
             raise
         self._written, self._saved = number, offsets
 
-    def save(self) -> None:
-        """Now, and whatever else is on its way."""
+    def prepare_anew(self) -> Callable[[], None]:
+        """The same, whatever else is on its way."""
         self._newest = None
         write = self.prepare()
         assert write is not None
-        write()
+        return write
+
+    def save(self) -> None:
+        self.prepare_anew()()
+
+
+class EpochFile:
+    """Saved from any thread; what is older never replaces what is newer.
+
+    It is behind the log, and nobody waits for it when a leader changes: what a flush has made last
+    is in it, and recovery finds the rest in the batches.
+    """
+
+    __slots__ = ("_begun", "_disk", "_saved", "_writing", "_written", "folder")
+
+    def __init__(self, disk: Disk, folder: str) -> None:
+        self.folder = folder
+        self._disk = disk
+        self._saved: tuple[EpochEntry, ...] = ()
+        self._begun = self._written = 0  # the numbers of the newest states
+        self._writing = Lock()  # a cut saves on the loop while a file thread may be at it, too
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder}/{LEADER_EPOCHS}"
+
+    def load(self) -> tuple[EpochEntry, ...]:
+        """There is a file from now on, as Kafka has one for a log without epochs, too."""
+        if self._disk.status(self.path) is None:
+            self._disk.open(self.path, create=True).close()
+        else:
+            self._saved = parse_leader_epochs(self._disk.read(self.path), self.path)
+        return self._saved
+
+    def prepare(self, entries: tuple[EpochEntry, ...]) -> Callable[[], None] | None:
+        """What makes them last, on any thread; None if they do already."""
+        if entries == self._saved and self._begun == self._written:
+            return None
+        self._begun += 1
+        number, path = self._begun, self.path
+
+        def write() -> None:
+            with self._writing:
+                if number > self._written:
+                    self._disk.replace(path, format_leader_epochs(entries))
+                    self._written, self._saved = number, entries
+
+        return write
 
 
 class Checkpoints:
@@ -131,8 +185,11 @@ class Checkpoints:
         for file in self.files.values():
             file.forget(partition)
 
-    def forget_for_good(self, partition: TopicPartition) -> None:
-        """Before a new log gets the name: the old one's offsets would be taken for its own."""
-        for file in self.files.values():
-            if file.forget(partition):
-                file.save()
+    def forget_for_good(self, partitions: Iterable[TopicPartition]) -> list[Callable[[], None]]:
+        """What must be run, on any thread, before new logs get these names.
+
+        The offsets of the old ones would be taken for theirs.
+        """
+        names = list(partitions)
+        knowing = [file for file in self.files.values() if any([*map(file.forget, names)])]
+        return [file.prepare_anew() for file in knowing]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -112,11 +112,24 @@ class LogDirectories:
                 return directory
         return None
 
-    def create(self, partition: TopicPartition, *, topic_id: bytes | None, now_ms: int) -> Log:
-        """A new log, where it is wanted, or in the directory with the fewest partitions."""
+    def home_for(self, partition: TopicPartition, coming: Mapping[str, int]) -> LogDirectory | None:
+        """Where a new log is wanted, or the directory with the fewest; None if all are offline.
+
+        `coming` is how many more each will have.
+        """
         directory = self.online.get(self.preferred.pop(partition, ""))
-        if directory is None:
-            directory = min(self.online.values(), key=lambda each: len(each.folders))
+        if directory is not None:
+            return directory
+        return min(
+            self.online.values(),
+            key=lambda each: len(each.folders) + coming.get(each.path, 0),
+            default=None,
+        )
+
+    def create(self, partition: TopicPartition, *, topic_id: bytes | None, now_ms: int) -> Log:
+        """A new log, here and now: for those who may wait."""
+        directory = self.home_for(partition, {})
+        assert directory is not None, "every log directory is offline"
         return directory.create(partition, topic_id=topic_id, now_ms=now_ms)
 
     def fail(self, path: str, error: Exception) -> list[TopicPartition]:

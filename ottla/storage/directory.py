@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -66,8 +66,8 @@ class LogDirectory:
         self.was_clean = False
         # Told of each partition whose log is not any more what it was: the compactor listens.
         self.on_cut: Callable[[TopicPartition], None] = lambda partition: None
+        self.config_of = config_of
         self._lock = lock
-        self._config_of = config_of
         self._logs: dict[TopicPartition, Log] = {}
 
     @classmethod
@@ -167,6 +167,7 @@ class LogDirectory:
     def _open(
         self,
         partition: TopicPartition,
+        config: LogConfig | None = None,
         *,
         now_ms: int,
         on_progress: Callable[[int], None] = lambda size_bytes: None,
@@ -180,7 +181,7 @@ class LogDirectory:
         log = open_log(
             self.disk,
             f"{self.path}/{folder}",
-            self._config_of(folder.topic),
+            config or self.config_of(folder.topic),
             found,
             now_ms=now_ms,
             on_progress=on_progress,
@@ -197,23 +198,82 @@ class LogDirectory:
         return self.log(partition, now_ms=now_ms).next_offset
 
     def create(self, partition: TopicPartition, *, topic_id: bytes | None, now_ms: int) -> Log:
-        """A new, empty log; `topic_id` goes into `partition.metadata`."""
-        assert partition not in self.folders, f"{partition} is in {self.path} already"
-        self.checkpoints.forget_for_good(partition)
-        folder = FolderName(*partition)
-        self.folders[partition] = folder
-        log = open_log(
-            self.disk,
-            f"{self.path}/{folder}",
-            self._config_of(folder.topic),
-            Found(was_clean=True),
-            now_ms=now_ms,
-        )
-        if topic_id is not None:
-            data = format_partition_metadata(topic_id)
-            self.disk.replace(f"{log.folder}/{PARTITION_METADATA}", data)
-        self._logs[partition] = log
+        """A new, empty log, here and now; `opening.py` has the steps for many."""
+        for save in self.checkpoints.forget_for_good([partition]):
+            save()
+        config = self.config_of(partition[0])
+        log = self.made(partition, config, topic_id=topic_id, now_ms=now_ms)
+        self.sync()
+        self.note(partition, log)
         return log
+
+    def made(
+        self,
+        partition: TopicPartition,
+        config: LogConfig,
+        *,
+        topic_id: bytes | None,
+        now_ms: int,
+    ) -> Log:
+        """A new, empty log that counts after `sync` and `note`; without room, nothing is left.
+
+        On any thread. `topic_id` goes into `partition.metadata`.
+        """
+        assert partition not in self.folders, f"{partition} is in {self.path} already"
+        path = f"{self.path}/{FolderName(*partition)}"
+        was_there = self.disk.status(path) is not None
+        log: Log | None = None
+        try:
+            log = open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
+            if topic_id is not None:
+                self._save_topic_id(path, topic_id)
+        except OSError:
+            if log is not None:
+                log.active.close()
+            if not was_there:
+                with suppress(OSError):
+                    self.disk.remove_folder(path)
+            raise
+        return log
+
+    def opened(
+        self,
+        partition: TopicPartition,
+        config: LogConfig,
+        *,
+        topic_id: bytes | None,
+        now_ms: int,
+    ) -> Log:
+        """A log that is there, on any thread; whoever asked for it must `note` it."""
+        log = self._logs.get(partition) or self._open(partition, config, now_ms=now_ms)
+        if topic_id is not None and not self._has_topic_id(partition):
+            self._save_topic_id(log.folder, topic_id)
+        return log
+
+    def note(self, partition: TopicPartition, log: Log) -> None:
+        self.folders.setdefault(partition, FolderName(*partition))
+        self._logs[partition] = log
+
+    def sync(self) -> None:
+        """The names of new, renamed and removed folders last."""
+        self.disk.sync_folder(self.path)
+
+    def _has_topic_id(self, partition: TopicPartition) -> bool:
+        try:
+            return self.topic_id(partition) is not None
+        except CorruptLog as error:
+            _logger.warning("%s; the topic's id is written again", error)
+            return False
+
+    def _save_topic_id(self, folder: str, topic_id: bytes) -> None:
+        """Not synced: torn or missing after a power cut, it is written again at the next opening,
+        for the controller tells it every time."""
+        file = self.disk.open(f"{folder}/{PARTITION_METADATA}", create=True)
+        try:
+            file.truncate(0)
+            file.append([format_partition_metadata(topic_id)])
+        finally:
+            file.close()
 
     def truncate(self, partition: TopicPartition, offset: int, *, now_ms: int) -> bool:
         """The log ends at `offset`, or where the batch it lies in began; False if it did before.
@@ -259,7 +319,13 @@ class LogDirectory:
         return sum(status.size_bytes for status in found if status is not None)
 
     def delete(self, partition: TopicPartition, *, tag: str) -> str:
-        """Take the partition away at once; its renamed folder is removed by the caller, later."""
+        """Take the partition away for good; its renamed folder is removed by the caller, later."""
+        renamed = self.take_away(partition, tag=tag)
+        self.sync()
+        return renamed
+
+    def take_away(self, partition: TopicPartition, *, tag: str) -> str:
+        """The same, but it is for good only after `sync`."""
         log = self._logs.pop(partition, None)
         if log is not None:
             for dropped in log.unfinished:
@@ -268,7 +334,6 @@ class LogDirectory:
                 segment.close()
         renamed = str(FolderName(*partition, Fate.DELETE, tag))
         self.disk.rename(f"{self.path}/{self.folders.pop(partition)}", f"{self.path}/{renamed}")
-        self.disk.sync_folder(self.path)
         self.checkpoints.forget(partition)
         self.on_cut(partition)
         self.deleted_folders.append(renamed)
@@ -293,12 +358,12 @@ class LogDirectory:
         """A copy in the making, in a folder of its own until `adopt`."""
         folder = FolderName(*partition, Fate.FUTURE, tag)
         path = f"{self.path}/{folder}"
-        config = self._config_of(folder.topic)
+        config = self.config_of(folder.topic)
         log = open_log(self.disk, path, config, Found(was_clean=True), now_ms=now_ms)
         self.future_folders[partition] = folder
         if topic_id is not None:
-            data = format_partition_metadata(topic_id)
-            self.disk.replace(f"{log.folder}/{PARTITION_METADATA}", data)
+            self._save_topic_id(path, topic_id)
+        self.sync()
         return log
 
     def discard_future(self, partition: TopicPartition, *, tag: str) -> None:
@@ -311,7 +376,8 @@ class LogDirectory:
 
     def adopt(self, partition: TopicPartition, future: Log) -> None:
         """The copy is complete: from now on it is the partition's log."""
-        self.checkpoints.forget_for_good(partition)
+        for save in self.checkpoints.forget_for_good([partition]):
+            save()
         folder = FolderName(*partition)
         self.disk.rename(
             f"{self.path}/{self.future_folders.pop(partition)}", f"{self.path}/{folder}"

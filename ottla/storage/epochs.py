@@ -67,6 +67,16 @@ class LeaderEpochs:
         self.entries = (*entries[:kept], EpochEntry(epoch, start_offset))
         return True
 
+    def follow(self, epoch: int, *, first_offset: int, last_offset: int) -> None:
+        """Batches of one epoch were found in the log; where the entries say otherwise they go."""
+        above = bisect_right(self.entries, last_offset, key=lambda entry: entry.start_offset)
+        if above:
+            known, start_offset = self.entries[above - 1]
+            if known == epoch and start_offset <= first_offset:
+                return
+        self.truncate_from_end(first_offset)
+        self.assign(epoch, start_offset=first_offset)
+
     def end_offset_for(self, epoch: int, *, log_end_offset: int) -> EpochEnd:
         """What OffsetForLeaderEpoch answers; `UNDEFINED` for an epoch this log has yet to hear of.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ class Flush(NamedTuple):
     dropped: list[Dropped]
     files: list[File]
     index_paths: list[str]
+    save_epochs: Callable[[], None] | None
     up_to: int
     cuts: int
 
@@ -38,6 +40,8 @@ class Flush(NamedTuple):
         finally:
             for file in self.files:
                 file.unpin()
+        if self.save_epochs is not None:
+            self.save_epochs()
         for path in self.index_paths:
             with suppress(FileNotFoundError):
                 index = self.disk.open(path, writable=False)
@@ -67,7 +71,16 @@ def begin_flush(log: Log, *, only_closed: bool = False) -> Flush | None:
 
 
 def _flush(log: Log, files: list[File], index_paths: list[str], up_to: int) -> Flush:
-    return Flush(log.disk, log.folder, list(log.unfinished), files, index_paths, up_to, log.cuts)
+    return Flush(
+        log.disk,
+        log.folder,
+        list(log.unfinished),
+        files,
+        index_paths,
+        log.prepare_epochs(),
+        up_to,
+        log.cuts,
+    )
 
 
 def _segments_to_flush(log: Log) -> list[Segment]:
@@ -99,6 +112,9 @@ def flush(log: Log) -> None:
 def close(log: Log) -> None:
     """A clean end: everything lasts, and the next start need not look at any batch."""
     log.commit()
+    if not log.next_offset:
+        log.active.close()  # never written to: whatever is lost of it is made anew as it was
+        return
     finish_drops(log)
     log.active.seal()
     log.save_snapshot()

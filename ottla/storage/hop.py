@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -23,3 +24,18 @@ class Hop:
             self._call_soon(lambda: then(error))
 
         self._background.submit(work).add_done_callback(done)
+
+    async def wait(self, work: Callable[[], object]) -> None:
+        """The same for those who can await it; raises what the work raised."""
+        answer = asyncio.get_running_loop().create_future()
+
+        def then(error: BaseException | None) -> None:
+            if answer.done():
+                return  # whoever waited has gone away
+            if error is None:
+                answer.set_result(None)
+            else:
+                answer.set_exception(error)
+
+        self.run(work, then)
+        await answer

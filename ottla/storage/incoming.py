@@ -8,25 +8,29 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ottla.protocol.checksum import crc32c
 from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError
 from ottla.protocol.records.batch import (
+    BATCH_OVERHEAD,
+    CHECKED_FROM,
     CONTROL_BIT,
     BatchHeader,
     patch_batch,
     patch_into,
     patch_timestamp,
     read_header,
-    validate_batch,
+    unpack_header,
 )
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.convert import recompress, up_convert
-from ottla.protocol.records.layout import LOG_APPEND_TIME_BIT, LOG_OVERHEAD, MAGIC_AT
+from ottla.protocol.records.layout import CODEC_MASK, LOG_APPEND_TIME_BIT, LOG_OVERHEAD
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.config import FOREVER, LogConfig, TimestampPolicy
 from ottla.storage.segment import Append
 
 _NO_TIMESTAMP = -1
-_new_tuple = tuple.__new__
+_LAST_CODEC = int(Codec.ZSTD)
+_SPECIAL = LOG_APPEND_TIME_BIT | CONTROL_BIT
 _CODECS = {
     "uncompressed": Codec.NONE,
     "gzip": Codec.GZIP,
@@ -44,15 +48,19 @@ class Incoming(NamedTuple):
     log_append_time: int = _NO_TIMESTAMP
 
 
-def takes_batches_as_they_are(config: LogConfig, *, has_keys: bool = False) -> bool:
+def takes_batches_as_they_are(config: LogConfig) -> bool:
     """Whether a v2 batch needs no look at its records: the rule for nearly every topic."""
+    return not config.compacts and takes_keyed_batches(config)
+
+
+def takes_keyed_batches(config: LogConfig) -> bool:
+    """Whether one does that this broker made itself, with the keys that compaction needs."""
     return (
         config.compression_type == "producer"
         and config.message_magic == 2
         and config.timestamp_policy is TimestampPolicy.CREATE_TIME
         and config.timestamp_before_max_ms == FOREVER
         and config.timestamp_after_max_ms == FOREVER
-        and (has_keys or not config.compacts)
     )
 
 
@@ -78,32 +86,44 @@ def check_client_batch(header: BatchHeader, size_bytes: int, config: LogConfig) 
         raise KafkaError(ErrorCode.INVALID_RECORD, detail)
 
 
-def take_as_it_is(
-    view: memoryview, config: LogConfig, *, next_offset: int, leader_epoch: int
-) -> Incoming | None:
-    """The short way: checks and patches one v2 batch. None if it needs the long way."""
-    if len(view) <= MAGIC_AT or view[MAGIC_AT] != 2:
-        return None
-    header = validate_batch(view)
+def fields_as_they_are(view: memoryview, config: LogConfig) -> tuple[int, ...] | None:
+    """One v2 batch, checked by its header and checksum. None if it needs the long way.
+
+    Those of `BatchHeader`, by number, and few conditions for all rules: this runs for every batch.
+    """
     size_bytes = len(view)
-    if header[1] + LOG_OVERHEAD != size_bytes or header[5] & LOG_APPEND_TIME_BIT:
+    if size_bytes < BATCH_OVERHEAD:
         return None
-    # Fields by number, and one condition for all rules: this runs for every batch.
-    delta = header[6]
+    fields: tuple[int, ...] = unpack_header(view)
+    attributes = fields[5]
     if (
-        header[0]
-        or delta < 0
-        or delta + 1 != header[12]
-        or header[5] & CONTROL_BIT
-        or header[9] >= 0 > header[11]
+        fields[3] != 2
+        or fields[1] + LOG_OVERHEAD != size_bytes
+        or attributes & _SPECIAL
+        or attributes & CODEC_MASK > _LAST_CODEC
+        or fields[4] != crc32c(view[CHECKED_FROM:])
+    ):
+        return None
+    if (
+        fields[0]
+        or fields[6] < 0
+        or fields[6] + 1 != fields[12]
+        or fields[9] >= 0 > fields[11]
         or size_bytes > config.max_message_bytes
         or size_bytes > config.segment_bytes
     ):
-        check_client_batch(header, size_bytes, config)
+        check_client_batch(BatchHeader(*fields), size_bytes, config)
+    return fields
+
+
+def take_as_it_is(
+    view: memoryview, fields: tuple[int, ...], *, next_offset: int, leader_epoch: int
+) -> Incoming:
+    """The short way: only what a leader assigns is written into the batch."""
+    header = BatchHeader(*fields)
     patch_into(view, 0, next_offset, header[1], leader_epoch)
-    last_offset = next_offset + delta
-    append = _new_tuple(Append, (view, next_offset, last_offset, header[8], last_offset))
-    return _new_tuple(Incoming, (append, header, _NO_TIMESTAMP))
+    last_offset = next_offset + header[6]
+    return Incoming(Append(view, next_offset, last_offset, header[8], last_offset), header)
 
 
 def take(

@@ -13,17 +13,24 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.records.batch import patch_into
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
-from ottla.storage.checkpoints import format_leader_epochs
+from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
 from ottla.storage.dropped import Dropped
 from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import Disk, DiskFailed, File
-from ottla.storage.incoming import Incoming, take, take_as_it_is, takes_batches_as_they_are
+from ottla.storage.incoming import (
+    Incoming,
+    fields_as_they_are,
+    take,
+    take_as_it_is,
+    takes_batches_as_they_are,
+)
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
-from ottla.storage.segment import Append, Segment
+from ottla.storage.segment import Append, AppendFields, Segment
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
@@ -31,7 +38,6 @@ from ottla.storage.transactions import AbortedTransaction, aborted_in
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
 _WRITE_BACK_BYTES = 64 * 1024 * 1024
 _AS_SENT = bytes(8)
-EPOCHS_FILE = "leader-epoch-checkpoint"
 _new_tuple = tuple.__new__  # a NamedTuple's own constructor costs as much as a checksum
 
 
@@ -41,7 +47,7 @@ class AppendGroup:
     __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes", "tracks_producers")
 
     def __init__(self, next_offset: int) -> None:
-        self.appends: list[Append] = []
+        self.appends: list[AppendFields] = []
         self.aborted: list[AbortedTransaction] | None = None
         self.size_bytes = 0
         self.next_offset = next_offset  # where the log ends if the write fails
@@ -109,7 +115,7 @@ class Log:
         log_start_offset: int,
         recovery_point: int,
         producers: ProducerStates,
-        epochs: LeaderEpochs,
+        epoch_file: EpochFile,
         jitter: Callable[[int], int] = lambda most_ms: 0,
     ) -> None:
         assert segments, f"{folder}: a log has at least one segment"
@@ -125,11 +131,10 @@ class Log:
         self.cuts = 0  # how often records were taken from the log, at either end
         self.unfinished: list[Dropped] = []  # what file threads are still doing with its files
         self.producers = producers
-        self.epochs = epochs
-        self._saved_epochs = epochs.entries
+        self.epochs = LeaderEpochs(epoch_file.load())
+        self._epoch_file = epoch_file
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
-        self._plain_with_keys = takes_batches_as_they_are(config, has_keys=True)
         self._group: AppendGroup | None = None
 
     @property
@@ -145,31 +150,43 @@ class Log:
         """From now on; segments that are closed stay as they are."""
         self.config = config
         self._plain = takes_batches_as_they_are(config)
-        self._plain_with_keys = takes_batches_as_they_are(config, has_keys=True)
         self.active.configure(config)
 
     def append(
-        self, view: memoryview, *, leader_epoch: int, now_ms: int, has_keys: bool = False
+        self, view: memoryview, *, leader_epoch: int, now_ms: int, as_it_is: bool = False
     ) -> Appended:
-        """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`.
-
-        With `has_keys` it is this broker's own, whose records need no look on a compacted topic.
-        """
+        """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        incoming = None
-        if self._plain or (has_keys and self._plain_with_keys):
-            incoming = take_as_it_is(
-                view, self.config, next_offset=self.next_offset, leader_epoch=leader_epoch
-            )
-        if incoming is None:
+        fields = fields_as_they_are(view, self.config) if self._plain or as_it_is else None
+        if fields is None or fields[9] >= 0:
+            return self._append_with_care(view, fields, leader_epoch=leader_epoch, now_ms=now_ms)
+        # What nearly all appends are. The same as below, with as few calls as it can be done.
+        size_bytes, first_offset, timestamp = len(view), self.next_offset, fields[8]
+        last_offset = first_offset + fields[6]
+        group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
+        patch_into(view, 0, first_offset, fields[1], leader_epoch)
+        group.appends.append((view, first_offset, last_offset, timestamp, last_offset))
+        group.size_bytes += size_bytes
+        self.next_offset = last_offset + 1
+        return _new_tuple(Appended, (first_offset, last_offset, -1, group))
+
+    def _append_with_care(
+        self,
+        view: memoryview,
+        fields: tuple[int, ...] | None,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+    ) -> Appended:
+        """What has a producer to be checked, or is not taken as it is."""
+        offset, config = self.next_offset, self.config
+        if fields is not None:
+            incoming = take_as_it_is(view, fields, next_offset=offset, leader_epoch=leader_epoch)
+        else:
             incoming = take(
-                view,
-                self.config,
-                next_offset=self.next_offset,
-                leader_epoch=leader_epoch,
-                now_ms=now_ms,
+                view, config, next_offset=offset, leader_epoch=leader_epoch, now_ms=now_ms
             )
         try:
             return self._queue_from_client(incoming, now_ms)
@@ -180,9 +197,8 @@ class Log:
 
     def _queue_from_client(self, incoming: Incoming, now_ms: int) -> Appended:
         append, header, log_append_time = incoming
-        if header is None or header[9] < 0:
-            group = self._make_room(append, now_ms)
-        else:
+        has_producer = header is not None and header[9] >= 0
+        if header is not None and has_producer:
             duplicate = self.producers.check(header, from_client=True)
             if duplicate is not None:
                 first_offset, last_offset, timestamp = duplicate
@@ -190,14 +206,11 @@ class Log:
                 return Appended(
                     first_offset, last_offset, timestamp, self._group if queued else None
                 )
-            group = self._make_room(append, now_ms)
+        group = self._make_room(len(append[0]), append[2], append[3], now_ms)
+        if header is not None and has_producer:
             self._track_producers(group)
-            self.producers.append(
-                header, base_offset=append.first_offset, max_timestamp=append.max_timestamp
-            )
-        group.appends.append(append)  # as `_queue`
-        group.size_bytes += len(append[0])
-        self.next_offset = append[2] + 1
+            self.producers.append(header, base_offset=append[1], max_timestamp=append[3])
+        self._queue(group, append)
         return _new_tuple(Appended, (append[1], append[2], log_append_time, group))
 
     def append_marker(
@@ -228,7 +241,7 @@ class Log:
             leader_epoch=leader_epoch,
         )
         append = Append(data, offset, offset, now_ms, offset)
-        group = self._make_room(append, now_ms)
+        group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
         self._replay(group, next(read_batches(data, check_crc=False)))
         self._queue(group, append)
         return Appended(offset, offset, -1, group)
@@ -250,8 +263,8 @@ class Log:
         if append.first_offset < self.next_offset:
             detail = f"{self.folder}: offset {append.first_offset} after {self.next_offset - 1}"
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
-        group = self._make_room(append, now_ms)
-        self._follow_epochs(batches)  # before the producers: it may fail, and they remember
+        group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
+        self._follow_epochs(batches)
         for batch in batches:
             self._replay(group, batch)
         self._queue(group, append)
@@ -263,7 +276,7 @@ class Log:
             if header is None or header.partition_leader_epoch < 0:
                 continue
             if latest is None or header.partition_leader_epoch > latest.epoch:
-                self._assign_epoch(header.partition_leader_epoch, header.base_offset)
+                self.epochs.assign(header.partition_leader_epoch, start_offset=header.base_offset)
 
     def _replay(self, group: AppendGroup, batch: Batch) -> None:
         self._track_producers(group)
@@ -276,31 +289,33 @@ class Log:
         group.size_bytes += len(append[0])
         self.next_offset = append[2] + 1
 
-    def _make_room(self, append: Append, now_ms: int) -> AppendGroup:
-        """The group to put it in, after a commit or a roll where one is due."""
+    def _make_room(
+        self, size_bytes: int, last_offset: int, timestamp: int, now_ms: int
+    ) -> AppendGroup:
+        """The group to put an append in, after a commit or a roll where one is due."""
         group, segment = self._group, self.segments[-1]
-        queued_bytes = group.size_bytes if group is not None else 0
-        total_bytes = queued_bytes + len(append[0])
+        total_bytes = size_bytes if group is None else group.size_bytes + size_bytes
         if (
-            append[3] >= segment.may_be_old_from
+            timestamp >= segment.may_be_old_from
             or total_bytes > _MAX_GROUP_BYTES
-            or not segment.has_room_for(append[2], total_bytes)
+            or not segment.has_room_for(last_offset, total_bytes)
         ):
-            self._commit_or_roll(append, queued_bytes, now_ms)
+            self._commit_or_roll(size_bytes, last_offset, timestamp, now_ms)
             group = self._group
         if group is None:
-            if self.epochs.entries is not self._saved_epochs:
-                self.save_epochs()  # there was no room for them when they changed
             group = self._group = AppendGroup(self.next_offset)
         return group
 
-    def _commit_or_roll(self, append: Append, queued_bytes: int, now_ms: int) -> None:
+    def _commit_or_roll(
+        self, size_bytes: int, last_offset: int, timestamp: int, now_ms: int
+    ) -> None:
         segment = self.active
+        queued_bytes = self._group.size_bytes if self._group is not None else 0
         is_empty = not segment.size_bytes + queued_bytes
-        has_room = segment.has_room_for(append.last_offset, queued_bytes + append.size_bytes)
-        if (not has_room and not is_empty) or segment.is_old(append.max_timestamp, now_ms=now_ms):
+        has_room = segment.has_room_for(last_offset, queued_bytes + size_bytes)
+        if (not has_room and not is_empty) or segment.is_old(timestamp, now_ms=now_ms):
             self.roll(now_ms=now_ms)
-        elif queued_bytes + append.size_bytes > _MAX_GROUP_BYTES:
+        elif queued_bytes + size_bytes > _MAX_GROUP_BYTES:
             self.commit()
 
     def _track_producers(self, group: AppendGroup) -> None:
@@ -340,24 +355,26 @@ class Log:
     def start_epoch(self, leader_epoch: int) -> None:
         """What is appended from now on is this leader's. The formats before 0.11 keep no epochs."""
         if self.config.message_magic == 2:
-            self._assign_epoch(leader_epoch, self.next_offset)
+            self.epochs.assign(leader_epoch, start_offset=self.next_offset)
 
-    def _assign_epoch(self, epoch: int, start_offset: int) -> None:
-        before = self.epochs.entries
-        if self.epochs.assign(epoch, start_offset=start_offset):
-            try:
-                self.save_epochs()
-            except OSError:
-                self.epochs.entries = before
-                raise
+    def prepare_epochs(self) -> Callable[[], None] | None:
+        """What makes the epochs last that have records: the others are begun anew at each start.
+
+        On any thread; None if they do already. Whoever moves the recovery point must run it first,
+        for only behind that are epochs found in the batches again.
+        """
+        entries = self.epochs.entries
+        if entries and entries[-1].start_offset >= self.next_offset:
+            entries = entries[:-1]
+        return self._epoch_file.prepare(entries)
 
     def save_epochs(self) -> None:
-        entries = self.epochs.entries
-        self.disk.replace(f"{self.folder}/{EPOCHS_FILE}", format_leader_epochs(entries))
-        self._saved_epochs = entries
+        write = self.prepare_epochs()
+        if write is not None:
+            write()
 
     def save_fewer_epochs(self) -> None:
-        """After a cut. If the disk is full it is done before the next append."""
+        """After a cut. If the disk is full it is done with the next flush."""
         with suppress(OSError):
             self.save_epochs()
 
@@ -387,7 +404,7 @@ class Log:
 
     def move_to(self, folder: str) -> None:
         """The folder was renamed; open files have followed."""
-        self.folder = folder
+        self.folder = self._epoch_file.folder = folder
         for segment in self.segments:
             segment.move_to(folder)
 

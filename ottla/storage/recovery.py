@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.storage.check import check_segment
-from ottla.storage.checkpoints import parse_leader_epochs
+from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
-from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import CorruptLog, Disk
 from ottla.storage.leftovers import (
     list_files,
@@ -21,7 +20,7 @@ from ottla.storage.leftovers import (
     remove_snapshots,
     tidy_up,
 )
-from ottla.storage.log import EPOCHS_FILE, Log
+from ottla.storage.log import Log
 from ottla.storage.names import FileName, Kind
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
@@ -55,10 +54,9 @@ def open_log(
     jitter: Callable[[int], int] = lambda most_ms: 0,
     on_progress: Callable[[int], None] = lambda size_bytes: None,
 ) -> Log:
-    """The log in `folder`, which is made if it is not there."""
+    """The log in `folder`, which is made if it is not there: whoever asks makes its name last."""
     if disk.status(folder) is None:
         disk.make_folder(folder)
-        disk.sync_folder(folder.rpartition("/")[0] or "/")
     files = tidy_up(disk, folder)
     segments = [
         _open_segment(disk, folder, file.offset, config) for file in files if file.kind is Kind.LOG
@@ -74,7 +72,7 @@ def open_log(
         log_start_offset=max(found.log_start_offset, segments[0].base_offset),
         recovery_point=found.recovery_point or 0,
         producers=ProducerStates(),
-        epochs=_load_epochs(disk, folder),
+        epoch_file=EpochFile(disk, folder),
         jitter=jitter,
     )
     checked = _check(log, found, files, on_progress)
@@ -86,7 +84,9 @@ def open_log(
     log.recovery_point = log.next_offset
     if not found.was_clean:
         log.recovery_point = min(found.recovery_point or 0, log.next_offset)
-    _trim_epochs(log)
+    # The file may keep what goes here until a flush saves it: up to there the batches are asked.
+    log.epochs.truncate_from_end(log.next_offset)
+    log.epochs.truncate_from_start(log.log_start_offset)
     rebuild_producers(log, checked)
     for segment in checked:
         # Below the recovery point no flush will look after them any more.
@@ -94,12 +94,6 @@ def open_log(
     log.active.load_timestamps()
     log.active.created_ms = now_ms
     return log
-
-
-def _trim_epochs(log: Log) -> None:
-    cut_end = log.epochs.truncate_from_end(log.next_offset)
-    if log.epochs.truncate_from_start(log.log_start_offset) or cut_end:
-        log.save_fewer_epochs()
 
 
 def start_over(log: Log, offset: int, *, now_ms: int) -> None:
@@ -137,7 +131,9 @@ def _check(
         if (found.was_clean or is_flushed) and _has_sound_indexes(segment, names):
             continue
         checked.append(segment)
-        wrong = check_segment(segment, next_base=next_base, on_progress=on_progress)
+        wrong = check_segment(
+            segment, next_base=next_base, epochs=log.epochs, on_progress=on_progress
+        )
         if wrong is not None and (found.was_clean or is_flushed):
             raise wrong  # no crash did this: what follows was acknowledged, and stays
         if not found.was_clean and not is_flushed:
@@ -189,13 +185,6 @@ def _cut(log: Log, number: int) -> None:
     log.active.log.truncate(log.active.size_bytes)
     # No flush may come to it: what is left may all be known to last.
     log.active.log.sync()
-
-
-def _load_epochs(disk: Disk, folder: str) -> LeaderEpochs:
-    path = f"{folder}/{EPOCHS_FILE}"
-    if disk.status(path) is None:
-        return LeaderEpochs()
-    return LeaderEpochs(parse_leader_epochs(disk.read(path), path))
 
 
 def rebuild_producers(log: Log, checked: Sequence[Segment] = ()) -> None:

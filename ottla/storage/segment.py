@@ -27,6 +27,10 @@ MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
 
 
+# An `Append` without its names, which cost more to make than a small batch costs to check.
+AppendFields = tuple[Buffer, int, int, int, int]
+
+
 class Append(NamedTuple):
     """One validated and patched record set, ready to be written."""
 
@@ -139,7 +143,7 @@ class Segment:
             and not self._indexes_are_full
         )
 
-    def write(self, appends: Sequence[Append]) -> None:
+    def write(self, appends: Sequence[AppendFields]) -> None:
         """All of them with one write, or none of them and the file as it was."""
         log = self._log or self.log
         if len(appends) == 1:
@@ -149,16 +153,17 @@ class Segment:
         for append in appends:
             self.note(append)
 
-    def note(self, append: Append) -> None:
+    def note(self, append: AppendFields) -> None:
         """Take into account what now stands at the segment's end."""
+        data, _, last_offset, timestamp, offset_of_timestamp = append
         if self.first_timestamp is None:
-            self._note_first(append.max_timestamp)
-        if append.max_timestamp > self.max_timestamp:
-            self.max_timestamp = append.max_timestamp
-            self.offset_of_max_timestamp = append.offset_of_max_timestamp
+            self._note_first(timestamp)
+        if timestamp > self.max_timestamp:
+            self.max_timestamp = timestamp
+            self.offset_of_max_timestamp = offset_of_timestamp
         if self._bytes_since_entry > self.config.index_interval_bytes:
-            self._add_entries(append.last_offset)
-        size = len(append.data)
+            self._add_entries(last_offset)
+        size = len(data)
         self._bytes_since_entry += size
         self.size_bytes += size
 

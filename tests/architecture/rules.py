@@ -42,7 +42,11 @@ DOORS: dict[str, tuple[str, ...]] = {
 # A seeded generator is as good as a written example, in tests and in the simulation.
 SEEDED = "random.Random"
 
-CATCHES_ALL = ("ottla/handlers/dispatch.py", "ottla/network/connection.py")
+CATCHES_ALL = (
+    "ottla/handlers/dispatch.py",
+    "ottla/network/connection.py",
+    "ottla/network/selector.py",  # in the place of the loop's own handler of exceptions
+)
 LOADS_ON_FIRST_USE = (
     "ottla/protocol/registry.py",
     "ottla/handlers/__init__.py",

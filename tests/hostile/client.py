@@ -10,6 +10,7 @@ from typing import TypeVar
 from ottla.protocol.apis.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
+    CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
@@ -185,19 +186,24 @@ def create_topics(
     configs: dict[str, str] | None = None,
     timeout_ms: int = 60_000,
 ) -> list[ErrorCode]:
-    topics = [
-        CreatableTopic(
-            name=name,
-            num_partitions=partitions,
-            replication_factor=1,
-            assignments=[],
-            configs=[
-                CreatableTopicConfig(name=key, value=value)
-                for key, value in (configs or {}).items()
-            ],
-        )
-        for name in names
-    ]
+    topics = [_topic(name, partitions=partitions, configs=configs or {}) for name in names]
     request = CreateTopicsRequest(topics=topics, timeout_ms=timeout_ms, validate_only=False)
     answer = client.ask(request, CREATE_VERSION, CreateTopicsResponse)
     return [ErrorCode(each.error_code) for each in answer.topics]
+
+
+def creation(client: Client, name: str, *, partitions: int) -> CreatableTopicResult:
+    """All that is answered to it."""
+    topics = [_topic(name, partitions=partitions, configs={})]
+    request = CreateTopicsRequest(topics=topics, timeout_ms=60_000, validate_only=False)
+    return client.ask(request, CREATE_VERSION, CreateTopicsResponse).topics[0]
+
+
+def _topic(name: str, *, partitions: int, configs: dict[str, str]) -> CreatableTopic:
+    return CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=1,
+        assignments=[],
+        configs=[CreatableTopicConfig(name=key, value=value) for key, value in configs.items()],
+    )

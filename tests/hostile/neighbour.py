@@ -27,12 +27,15 @@ class Neighbour:
         self.slowest_s = 0.0
         self._address = address
         self._topic = topic
+        self._begun = threading.Event()
         self._ends = threading.Event()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="neighbour")
 
     def __enter__(self) -> Neighbour:
+        """Returns once it has been served, so that it is there when the bad ones come."""
         self._thread.start()
+        self._begun.wait()
         return self
 
     def __exit__(
@@ -41,22 +44,30 @@ class Neighbour:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        before = self.rounds
         self._ends.set()
         self._thread.join()
         if self._error is not None:
             raise AssertionError("the neighbour noticed something") from self._error
-        assert self.rounds > 0
+        # The last round begins and ends among the bad ones, or after them: it is always served.
+        assert self.rounds > before
 
     def _run(self) -> None:
         try:
             with Client(self._address) as client:
                 assert create_topics(client, [self._topic]) == [ErrorCode.NONE]
-                while not self._ends.is_set():
+                self._round(client)
+                self._begun.set()
+                over = False
+                while not over:
+                    over = self._ends.is_set()  # one round more: a short block has one, too
                     begins = time.perf_counter()
                     self._round(client)
                     self.slowest_s = max(self.slowest_s, time.perf_counter() - begins)
         except BaseException as error:
             self._error = error
+        finally:
+            self._begun.set()
 
     def _round(self, client: Client) -> None:
         value = b"round %d " % self.rounds

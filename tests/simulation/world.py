@@ -394,7 +394,9 @@ class World:
 
     def _open(self, *, was_clean: bool) -> Log:
         found = Found(was_clean, *self.checkpoint)
-        return open_log(self.disk, FOLDER, self.config, found, now_ms=self.now_ms)
+        log = open_log(self.disk, FOLDER, self.config, found, now_ms=self.now_ms)
+        self.disk.sync_folder("/data")  # as a directory does
+        return log
 
     # Chance
 

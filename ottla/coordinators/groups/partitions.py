@@ -81,7 +81,11 @@ class GroupPartitions:
         self._loads.add(partition)
 
     def resigned(self, number: int, leader_epoch: int | None) -> None:
-        if leader_epoch is None or self._is_news(number, leader_epoch):
+        if leader_epoch is None:
+            # It was deleted, perhaps: were it created anew, its epochs would begin anew.
+            self._epochs.pop(number, None)
+            self._close(number)
+        elif self._is_news(number, leader_epoch):
             self._close(number)
 
     def close(self) -> None:

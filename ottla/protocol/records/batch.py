@@ -37,7 +37,7 @@ _OFFSET_LENGTH_EPOCH = Struct(">qii")
 _CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
 _CRC_AT = 17
-_ATTRIBUTES_AT = 21
+_ATTRIBUTES_AT = CHECKED_FROM = 21
 _MAX_TIMESTAMP_AT = 35
 
 TRANSACTIONAL_BIT = 0x10
@@ -152,6 +152,8 @@ def validate_batch(view: memoryview | bytes) -> BatchHeader:
     return header
 
 
+# `read_header` without the call and the checks.
+unpack_header = _HEADER.unpack_from
 # `patch_batch` without the call: view, 0, base offset, batch length, leader epoch.
 patch_into = _OFFSET_LENGTH_EPOCH.pack_into
 

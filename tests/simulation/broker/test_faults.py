@@ -22,6 +22,7 @@ from tests.simulation.broker.conversation import (
     read_all,
 )
 from tests.simulation.broker.machines import on_a_broker
+from tests.simulation.broker.test_topics import delete_topic
 
 PRODUCER = 9
 
@@ -46,6 +47,54 @@ async def test_a_full_disk_refuses_an_append_and_a_retry_is_no_duplicate(
     assert (once_more.error_code, once_more.base_offset) == (ErrorCode.NONE, 1)
     assert await read_all(client, "orders") == [b"a", b"b"]
     assert machine.broker.directories.offline == {}
+
+
+@on_a_broker()
+async def test_a_topic_that_has_no_room_is_led_when_it_has(machine: SimulatedMachine) -> None:
+    client = await machine.connect()
+    before = machine.disk.names("/data")
+    machine.disk.fill_up()
+    assert await create_topic(client, "orders", partitions=3) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert await create_topic(client, "orders") is ErrorCode.TOPIC_ALREADY_EXISTS
+    await asyncio.sleep(60)
+    assert machine.disk.names("/data") == before
+    assert (await produce(client, "orders", b"a")).error_code
+    machine.disk.make_room()
+    await asyncio.sleep(3)
+    for partition in range(3):
+        answer = await produce(client, "orders", b"a", partition=partition)
+        assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, 0)
+    assert not machine.broker.leadership.refused
+
+
+@on_a_broker()
+async def test_a_topic_that_never_had_room_can_be_deleted(machine: SimulatedMachine) -> None:
+    client = await machine.connect()
+    machine.disk.fill_up()
+    assert await create_topic(client, "orders", partitions=3) is ErrorCode.KAFKA_STORAGE_ERROR
+    await delete_topic(client, "orders")
+    machine.disk.make_room()
+    await asyncio.sleep(60)
+    assert not machine.broker.leadership.refused
+    assert not {f"orders-{index}" for index in range(3)} & {*machine.disk.names("/data")}
+    assert await create_topic(client, "orders") is ErrorCode.NONE
+    assert not (await produce(client, "orders", b"a")).error_code
+
+
+@on_a_broker()
+async def test_a_start_on_a_full_disk_leads_what_is_there(machine: SimulatedMachine) -> None:
+    client = await machine.connect()
+    await create_topic(client, "orders")
+    machine.disk.fill_up()
+    await create_topic(client, "later")
+    await machine.kill()
+    await machine.start()
+    client = await machine.connect()
+    assert await read_all(client, "orders") == []
+    assert (await produce(client, "later", b"a")).error_code
+    machine.disk.make_room()
+    await asyncio.sleep(3)
+    assert not (await produce(client, "later", b"a")).error_code
 
 
 @on_a_broker()

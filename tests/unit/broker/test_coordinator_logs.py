@@ -22,10 +22,12 @@ BOTH = (1, 2)
 ONE, TWO = (Record(b"k1", b"v1"),), (Record(b"k2", b"v2"), Record(b"k1", None))
 
 
-def log_of(world: World, *, isr: tuple[int, ...] = (1,), codec: Codec = Codec.NONE) -> PartitionLog:
-    world.led(isr=isr)
+async def log_of(
+    world: World, *, isr: tuple[int, ...] = (1,), codec: Codec = Codec.NONE, acks: int = -1
+) -> PartitionLog:
+    await world.led(isr=isr)
     clock = VirtualClock(virtual_loop(), start_ms=NOW_MS)
-    log = CoordinatorLogs("orders", world.replicas, clock, codec).open(0)
+    log = CoordinatorLogs("orders", world.replicas, clock, codec, acks).open(0)
     kept: CoordinatorLog = log  # the port
     assert kept is log
     return log
@@ -59,7 +61,7 @@ def records_in(data: bytes | ErrorCode) -> list[tuple[int, bytes | None, bytes |
 @on_virtual_time
 async def test_what_is_stored_is_told_in_the_same_tick_and_read_back() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world)
+    log = await log_of(world)
     told = append(log, ONE, TWO)
     world.tick.end()
     assert told == ["0 NONE", "1 NONE"]
@@ -73,7 +75,7 @@ async def test_what_is_stored_is_told_in_the_same_tick_and_read_back() -> None:
 @on_virtual_time
 async def test_reading_starts_where_the_log_does_and_goes_on_past_the_high_watermark() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world, isr=BOTH)
+    log = await log_of(world, isr=BOTH)
     append(log, ONE, TWO)
     world.tick.end()
     partition = world.replicas.partitions["orders", 0]
@@ -85,7 +87,7 @@ async def test_reading_starts_where_the_log_does_and_goes_on_past_the_high_water
 @on_virtual_time
 async def test_batches_are_compressed_if_the_operator_wants_it() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world, codec=Codec.GZIP)
+    log = await log_of(world, codec=Codec.GZIP)
     append(log, TWO)
     world.tick.end()
     data = await read(log)
@@ -97,7 +99,7 @@ async def test_batches_are_compressed_if_the_operator_wants_it() -> None:
 @on_virtual_time
 async def test_an_append_waits_for_the_replicas_in_sync_and_no_longer_than_it_may() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world, isr=BOTH)
+    log = await log_of(world, isr=BOTH)
     told = append(log, ONE, TWO)
     world.tick.end()
     world.fetched(world.replicas.partitions["orders", 0], 2, 1)
@@ -107,9 +109,17 @@ async def test_an_append_waits_for_the_replicas_in_sync_and_no_longer_than_it_ma
 
 
 @on_virtual_time
+async def test_fewer_acks_wait_for_nobody() -> None:
+    world = World(config=COMPACTED)
+    told = append(await log_of(world, isr=BOTH, acks=1), ONE)
+    world.tick.end()
+    assert told == ["0 NONE"]
+
+
+@on_virtual_time
 async def test_one_that_is_refused_at_once_does_not_overtake_those_that_wait() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world, isr=BOTH)
+    log = await log_of(world, isr=BOTH)
     told = append(log, ONE, (Record(b"k", b"x" * 1000),), TWO)
     world.tick.end()
     assert told == []
@@ -120,8 +130,8 @@ async def test_one_that_is_refused_at_once_does_not_overtake_those_that_wait() -
 @on_virtual_time
 async def test_too_few_replicas_in_sync_take_nothing() -> None:
     world = World(config=COMPACTED, min_insync=2)
-    log = log_of(world)
-    world.become(epoch=1, replicas=BOTH)
+    log = await log_of(world)
+    await world.become(epoch=1, replicas=BOTH)
     told = append(log, ONE)
     world.tick.end()
     assert told == ["0 NOT_ENOUGH_REPLICAS"]
@@ -130,7 +140,7 @@ async def test_too_few_replicas_in_sync_take_nothing() -> None:
 @on_virtual_time
 async def test_a_full_disk_refuses_the_append_and_later_ones_are_taken_again() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world)
+    log = await log_of(world)
     world.disk.fill_up()
     told = append(log, ONE)
     world.tick.end()
@@ -145,10 +155,10 @@ async def test_a_full_disk_refuses_the_append_and_later_ones_are_taken_again() -
 @on_virtual_time
 async def test_who_leads_no_more_neither_appends_nor_reads() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world, isr=BOTH)
+    log = await log_of(world, isr=BOTH)
     waiting = append(log, ONE)
     world.tick.end()
-    world.become(leader=2, epoch=1, isr=BOTH)
+    await world.become(leader=2, epoch=1, isr=BOTH)
     assert waiting == ["0 NOT_LEADER_OR_FOLLOWER"]
     told = append(log, ONE)
     world.tick.end()
@@ -159,7 +169,7 @@ async def test_who_leads_no_more_neither_appends_nor_reads() -> None:
 @on_virtual_time
 async def test_a_failed_disk_is_told_to_everybody() -> None:
     world = World(config=COMPACTED)
-    log = log_of(world)
+    log = await log_of(world)
     append(log, ONE)
     world.tick.end()
     assert log.max_batch_bytes == 500

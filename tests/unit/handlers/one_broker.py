@@ -88,6 +88,7 @@ class Client:
             self.connection.received(count)
 
     def _take(self) -> None:
+        self.connection.is_sending = False
         outgoing = self.connection.outgoing
         while outgoing:
             piece = outgoing.popleft()

@@ -172,3 +172,29 @@ async def test_a_topic_that_is_deleted_takes_its_offsets_with_it() -> None:
         assert await committed(broker) == (5, NONE)
         assert await committed(broker, topic="gone") == (-1, NONE)
         assert broker.services.groups.describe(GROUP).state == "Empty"
+
+
+@on_virtual_time
+async def test_a_coordinator_whose_disk_fails_is_one_no_more() -> None:
+    async with coordinated() as broker:
+        member = await member_of(broker)
+        for folder in ("/data/a", "/data/b"):
+            broker.disk.break_file(folder)
+        assert (await member.sync(all=b"all")).error_code == NONE  # nothing is written for it
+        assert await commit(broker, 5) is ErrorCode.UNKNOWN_MEMBER_ID
+        left = await member.leave()
+        assert left is NONE
+        await broker.until(lambda: bool(broker.services.groups.describe(GROUP).error))
+        assert await member.heartbeat() is ErrorCode.NOT_COORDINATOR
+
+
+@on_virtual_time
+async def test_the_topic_can_be_deleted_and_is_created_anew() -> None:
+    async with coordinated() as broker:
+        assert await commit(broker, 5) is NONE
+        request = DeleteTopicsRequest(topic_names=[GROUP_METADATA_TOPIC], timeout_ms=10_000)
+        assert (await broker.ask(request, DeleteTopicsResponse, 5)).responses[0].error_code == NONE
+        assert await committed(broker) == (-1, ErrorCode.NOT_COORDINATOR)
+        await until_found(broker)
+        assert await committed(broker) == (-1, NONE)
+        assert await commit(broker, 6) is NONE

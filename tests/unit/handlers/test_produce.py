@@ -19,7 +19,7 @@ from ottla.protocol.apis.produce import (
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.framing import encode_request, encode_response
 from ottla.protocol.records.compression import Codec
-from ottla.storage.segment import Append
+from ottla.storage.segment import AppendFields
 from tests.unit.handlers.one_broker import OneBroker, one_broker
 from tests.unit.storage.logs import batch
 from tests.virtual_time import on_virtual_time
@@ -231,7 +231,7 @@ async def test_many_produces_in_one_tick_share_a_write_and_keep_their_order() ->
         written: list[int] = []
         write = log.active.write
 
-        def counted(appends: Sequence[Append]) -> None:
+        def counted(appends: Sequence[AppendFields]) -> None:
             written.append(len(appends))
             write(appends)
 

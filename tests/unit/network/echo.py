@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from struct import pack
 
-from ottla.network.connection import Connection
+from ottla.network.connection import Connection, ReceiveBuffer
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece, Piece
 from ottla.protocol.errors import ProtocolError
@@ -78,8 +78,11 @@ class Wire:
         self.shut += 1
 
     def _send(self) -> None:
-        self.sends += 1
         connection = self.connection
+        connection.is_sending = False
+        if connection.is_closed:
+            return
+        self.sends += 1
         if not self.reads:
             connection.is_backed_up = True
             return
@@ -89,10 +92,10 @@ class Wire:
         if connection.is_backed_up:
             connection.sent_all()
 
-    def put(self, data: bytes) -> bytes:
+    def put(self, data: bytes, lent: ReceiveBuffer | None = None) -> bytes:
         """What is left of it when there is no memory for more."""
         while data and not self.connection.is_closed:
-            space = self.connection.space()
+            space = self.connection.space(lent)
             if space is None:
                 self.memory.wait(lambda: None)
                 return data

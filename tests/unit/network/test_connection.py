@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.network.connection import LARGE_BUFFER, MOST_WAITING, SMALL_BUFFER
+from ottla.network.connection import LARGE_BUFFER, MOST_WAITING, SMALL_BUFFER, ReceiveBuffer
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
 from tests.unit.network.echo import Wire, frame
@@ -115,7 +115,7 @@ def test_a_large_frame_gets_the_buffer_it_needs_and_gives_it_back() -> None:
     assert grown >= len(body)
     assert wire.memory.used_bytes == grown - SMALL_BUFFER
     wire.connection.shrink()
-    assert len(wire.connection.buffer) == SMALL_BUFFER
+    assert len(wire.connection.buffer) == 0
     assert wire.memory.used_bytes == 0
 
 
@@ -125,6 +125,22 @@ def test_a_buffer_in_use_is_not_shrunk() -> None:
     grown = len(wire.connection.buffer)
     wire.connection.shrink()
     assert len(wire.connection.buffer) == grown
+
+
+def test_what_is_left_in_a_lent_buffer_is_taken_along() -> None:
+    wire, lent = Wire(), ReceiveBuffer.of(SMALL_BUFFER)
+    wire.put(frame(b"say:a") + frame(b"say:bc")[:6], lent=lent)
+    lent.view[:] = bytes(SMALL_BUFFER)  # the next client's
+    wire.put(frame(b"say:bc")[6:], lent=lent)
+    assert wire.answers() == [b"say:a", b"say:bc"]
+
+
+def test_a_client_with_nothing_left_keeps_no_buffer() -> None:
+    wire, lent = Wire(), ReceiveBuffer.of(SMALL_BUFFER)
+    for number in range(3):
+        wire.put(frame(b"say:%d" % number), lent=lent)
+        assert wire.connection.buffer is lent.bytes
+    assert wire.answers() == [b"say:0", b"say:1", b"say:2"]
 
 
 def test_a_client_that_sends_much_is_read_in_larger_pieces() -> None:
@@ -167,7 +183,7 @@ def test_a_busy_client_gives_its_memory_back_when_others_want_it() -> None:
     busy.put(frame(b"say:" + bytes(300_000)))
     assert other.put(frame(bytes(400_000)))
     busy.put(frame(b"say:a"))
-    assert (memory.used_bytes, len(busy.connection.buffer)) == (0, SMALL_BUFFER)
+    assert (memory.used_bytes, len(busy.connection.buffer)) == (0, 0)
 
 
 def test_the_first_gets_its_memory_however_much_it_is() -> None:

@@ -47,7 +47,7 @@ class World:
             self.replicas, min_insync_of=lambda topic: min_insync, new_tag=lambda: "ab" * 16
         )
 
-    def become(
+    async def become(
         self,
         index: int = 0,
         *,
@@ -70,10 +70,11 @@ class World:
             partition_epoch=0,
             is_new=is_new,
         )
-        return self.leadership.become(state, now_ms=NOW_MS)
+        await self.leadership.open_logs([state], now_ms=NOW_MS)
+        return self.leadership.become(state)
 
-    def led(self, index: int = 0, *, isr: tuple[int, ...] = (BROKER,)) -> Partition:
-        assert self.become(index, isr=isr) is ErrorCode.NONE
+    async def led(self, index: int = 0, *, isr: tuple[int, ...] = (BROKER,)) -> Partition:
+        assert await self.become(index, isr=isr) is ErrorCode.NONE
         return self.replicas.partitions["orders", index]
 
     def append(self, partition: Partition, *values: bytes, acks: int = 1) -> None:

@@ -21,7 +21,7 @@ def offsets(found: Found) -> tuple[int, int]:
 @on_virtual_time
 async def test_a_consumer_sees_up_to_the_high_watermark_and_a_follower_everything() -> None:
     world = World()
-    partition = world.led(isr=(1, FOLLOWER))
+    partition = await world.led(isr=(1, FOLLOWER))
     world.append(partition, b"a")
     world.append(partition, b"b")
     world.fetched(partition, FOLLOWER, 1)
@@ -36,7 +36,7 @@ async def test_a_consumer_sees_up_to_the_high_watermark_and_a_follower_everythin
 @on_virtual_time
 async def test_an_open_transaction_ends_the_view_of_who_reads_committed() -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     world.append(partition, b"plain")
     open_one = batch(b"x", producer_id=5, producer_epoch=0, base_sequence=0, is_transactional=True)
     partition.append(open_one, acks=1, now_ms=NOW_MS)
@@ -66,7 +66,7 @@ async def test_an_open_transaction_ends_the_view_of_who_reads_committed() -> Non
 @on_virtual_time
 async def test_the_first_batch_comes_whole_however_small_the_limits() -> None:
     world = World()
-    partitions = [world.led(index) for index in range(3)]
+    partitions = [await world.led(index) for index in range(3)]
     for partition in partitions:
         world.append(partition, bytes(1_000))
     found = read([wanted(each, max_bytes=10) for each in partitions], reader(max_bytes=10))
@@ -77,7 +77,7 @@ async def test_the_first_batch_comes_whole_however_small_the_limits() -> None:
 @on_virtual_time
 async def test_a_partition_without_records_leaves_the_first_batch_to_the_next() -> None:
     world = World()
-    empty, full = world.led(0), world.led(1)
+    empty, full = await world.led(0), await world.led(1)
     world.append(full, bytes(1_000))
     found = read([wanted(empty), wanted(full)], reader(max_bytes=10))
     assert [each.size_bytes > 1_000 for each in found] == [False, True]
@@ -86,7 +86,7 @@ async def test_a_partition_without_records_leaves_the_first_batch_to_the_next() 
 @on_virtual_time
 async def test_what_is_read_counts_for_those_that_follow() -> None:
     world = World()
-    partitions = [world.led(index) for index in range(3)]
+    partitions = [await world.led(index) for index in range(3)]
     for partition in partitions:
         world.append(partition, bytes(1_000))
         world.append(partition, bytes(1_000))
@@ -100,7 +100,7 @@ async def test_what_is_read_counts_for_those_that_follow() -> None:
 @on_virtual_time
 async def test_before_version_three_even_the_first_batch_is_cut() -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     world.append(partition, bytes(1_000))
     (found,) = read([wanted(partition, max_bytes=100)], reader(first_batch_whole=False))
     assert found.size_bytes == 100
@@ -110,7 +110,7 @@ async def test_before_version_three_even_the_first_batch_is_cut() -> None:
 @on_virtual_time
 async def test_an_offset_outside_of_the_log_is_refused(offset: int, code: int) -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     world.append(partition, b"a")
     (found,) = read([wanted(partition, offset)], reader())
     assert found.error == code
@@ -120,21 +120,21 @@ async def test_an_offset_outside_of_the_log_is_refused(offset: int, code: int) -
 @on_virtual_time
 async def test_who_believes_in_another_leader_is_told_so() -> None:
     world = World()
-    partition = world.led()
-    world.become(epoch=3)
+    partition = await world.led()
+    await world.become(epoch=3)
     codes = [
         read([wanted(partition, leader_epoch=epoch)], reader())[0].error for epoch in (-1, 2, 3, 4)
     ]
     fenced, unknown = ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH
     assert codes == [ErrorCode.NONE, fenced, ErrorCode.NONE, unknown]
-    world.become(epoch=4, leader=2)
+    await world.become(epoch=4, leader=2)
     assert read([wanted(partition)], reader())[0].error is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 @on_virtual_time
 async def test_a_partition_without_a_log_or_not_there_says_why() -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     partition.log = None
     assert read([wanted(partition)], reader())[0].error is ErrorCode.KAFKA_STORAGE_ERROR
     missing = wanted(None, error=ErrorCode.UNKNOWN_TOPIC_ID)
@@ -144,10 +144,10 @@ async def test_a_partition_without_a_log_or_not_there_says_why() -> None:
 @on_virtual_time
 async def test_a_reader_whose_log_parted_from_ours_learns_where() -> None:
     world = World()
-    partition = world.led(isr=(1, FOLLOWER))
+    partition = await world.led(isr=(1, FOLLOWER))
     world.append(partition, b"a")
     world.append(partition, b"b")
-    world.become(epoch=5, isr=(1, FOLLOWER))
+    await world.become(epoch=5, isr=(1, FOLLOWER))
     world.append(partition, b"c")
     (found,) = read([wanted(partition, 3, last_fetched_epoch=0)], reader(FOLLOWER))
     assert found.diverging is not None
@@ -162,7 +162,7 @@ async def test_a_reader_whose_log_parted_from_ours_learns_where() -> None:
 
 @on_virtual_time
 async def test_only_brokers_that_hold_a_replica_read_as_followers() -> None:
-    partition = World().led(isr=(1, FOLLOWER))
+    partition = await World().led(isr=(1, FOLLOWER))
     codes = [read([wanted(partition)], reader(replica))[0].error for replica in (FOLLOWER, 1, 5)]
     stranger = ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert codes == [ErrorCode.NONE, stranger, stranger]
@@ -171,7 +171,7 @@ async def test_only_brokers_that_hold_a_replica_read_as_followers() -> None:
 @pytest.mark.parametrize(("one", "all_"), [(-1, 100), (100, -1)])
 @on_virtual_time
 async def test_a_negative_limit_is_refused(one: int, all_: int) -> None:
-    partition = World().led()
+    partition = await World().led()
     (found,) = read([wanted(partition, max_bytes=one)], reader(max_bytes=all_))
     assert found.error is ErrorCode.INVALID_FETCH_SIZE
 

@@ -45,7 +45,7 @@ def codes(results: Sequence[PartitionResult | DeletionResult]) -> list[ErrorCode
 @on_virtual_time
 async def test_a_leader_alone_answers_in_the_same_tick() -> None:
     world = World()
-    results, answers = produce(world, world.led())
+    results, answers = produce(world, await world.led())
     assert (answers.is_there, codes(results)) == (True, [ErrorCode.NONE])
     assert (results[0].base_offset, results[0].log_start_offset) == (0, 0)
 
@@ -53,7 +53,7 @@ async def test_a_leader_alone_answers_in_the_same_tick() -> None:
 @on_virtual_time
 async def test_acks_of_all_wait_for_every_replica_in_sync() -> None:
     world = World()
-    partition = world.led(isr=(1, 2, 3))
+    partition = await world.led(isr=(1, 2, 3))
     results, answers = produce(world, partition)
     world.fetched(partition, 2, 1)
     assert not answers.is_there
@@ -65,14 +65,14 @@ async def test_acks_of_all_wait_for_every_replica_in_sync() -> None:
 @on_virtual_time
 async def test_acks_of_one_wait_for_nobody() -> None:
     world = World()
-    _, answers = produce(world, world.led(isr=BOTH), acks=1)
+    _, answers = produce(world, await world.led(isr=BOTH), acks=1)
     assert answers.is_there
 
 
 @on_virtual_time
 async def test_only_what_is_still_open_times_out() -> None:
     world = World()
-    slow, quick = world.led(0, isr=BOTH), world.led(1, isr=BOTH)
+    slow, quick = await world.led(0, isr=BOTH), await world.led(1, isr=BOTH)
     results, answers = produce(world, slow, quick, timeout_ms=30_000)
     world.fetched(quick, FOLLOWER, 1)
     await asyncio.sleep(29.999)
@@ -86,8 +86,8 @@ async def test_only_what_is_still_open_times_out() -> None:
 @on_virtual_time
 async def test_a_leader_that_has_to_go_answers_who_waits() -> None:
     world = World()
-    results, answers = produce(world, world.led(isr=BOTH))
-    world.become(leader=FOLLOWER, epoch=1, isr=BOTH)
+    results, answers = produce(world, await world.led(isr=BOTH))
+    await world.become(leader=FOLLOWER, epoch=1, isr=BOTH)
     assert answers.is_there
     assert codes(results) == [ErrorCode.NOT_LEADER_OR_FOLLOWER]
 
@@ -95,7 +95,7 @@ async def test_a_leader_that_has_to_go_answers_who_waits() -> None:
 @on_virtual_time
 async def test_a_partition_that_is_stopped_answers_who_waits() -> None:
     world = World()
-    results, answers = produce(world, world.led(isr=BOTH))
+    results, answers = produce(world, await world.led(isr=BOTH))
     world.leadership.stop("orders", 0, leader_epoch=5, deletes=False)
     assert answers.is_there
     assert codes(results) == [ErrorCode.NOT_LEADER_OR_FOLLOWER]
@@ -104,14 +104,14 @@ async def test_a_partition_that_is_stopped_answers_who_waits() -> None:
 @on_virtual_time
 async def test_too_few_replicas_are_found_before_the_append_or_after_it() -> None:
     world = World(min_insync=2)
-    partition = world.led(isr=BOTH)
+    partition = await world.led(isr=BOTH)
     results, answers = produce(world, partition)
     partition.isr = (1,)
     partition.advance()
     world.replicas.recheck(partition)
     assert answers.is_there
     assert codes(results) == [ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND]
-    world.become(epoch=1, isr=(1,), replicas=BOTH)
+    await world.become(epoch=1, isr=(1,), replicas=BOTH)
     with pytest.raises(KafkaError) as refused:
         partition.append(batch(b"x"), acks=-1, now_ms=NOW_MS)
     assert refused.value.code is ErrorCode.NOT_ENOUGH_REPLICAS
@@ -120,7 +120,7 @@ async def test_too_few_replicas_are_found_before_the_append_or_after_it() -> Non
 @on_virtual_time
 async def test_a_full_disk_fails_all_of_the_ticks_requests_and_the_log_is_as_before() -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     world.append(partition, b"before")
     world.disk.faults.capacity_bytes = 0
     results, answers = produce(world, partition)
@@ -135,7 +135,7 @@ async def test_a_full_disk_fails_all_of_the_ticks_requests_and_the_log_is_as_bef
 @on_virtual_time
 async def test_a_failed_disk_answers_all_that_wait_for_its_partitions() -> None:
     world = World()
-    partition = world.led(isr=BOTH)
+    partition = await world.led(isr=BOTH)
     results, produced = produce(world, partition)
     fetched = park_fetch(world, [wanted(partition, 1)], replica_id=FOLLOWER)
     world.replicas.disk_failed(DiskFailed("/data/orders-0/x.log", OSError("Input/output error")))
@@ -171,7 +171,7 @@ def found_in(answers: Answers) -> list[Found]:
 @on_virtual_time
 async def test_a_fetch_of_nothing_waits_its_full_time_and_is_answered_with_nothing() -> None:
     world = World()
-    answers = park_fetch(world, [wanted(world.led())], max_wait_ms=500)
+    answers = park_fetch(world, [wanted(await world.led())], max_wait_ms=500)
     await asyncio.sleep(1)
     assert answers.at_ms == [500]
     assert found_in(answers)[0].size_bytes == 0
@@ -181,7 +181,7 @@ async def test_a_fetch_of_nothing_waits_its_full_time_and_is_answered_with_nothi
 @on_virtual_time
 async def test_records_that_come_end_the_waiting() -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     answers = park_fetch(world, [wanted(partition)])
     world.append(partition, b"a")
     assert answers.is_there
@@ -191,7 +191,7 @@ async def test_records_that_come_end_the_waiting() -> None:
 @on_virtual_time
 async def test_a_fetch_waits_for_as_many_bytes_as_it_asked_for_over_all_partitions() -> None:
     world = World()
-    partitions = [world.led(0), world.led(1)]
+    partitions = [await world.led(0), await world.led(1)]
     answers = park_fetch(world, [wanted(each) for each in partitions], min_bytes=1_500)
     world.append(partitions[0], bytes(1_000))
     assert not answers.is_there
@@ -202,7 +202,7 @@ async def test_a_fetch_waits_for_as_many_bytes_as_it_asked_for_over_all_partitio
 @on_virtual_time
 async def test_what_is_not_committed_wakes_followers_but_no_consumer() -> None:
     world = World()
-    partition = world.led(isr=BOTH)
+    partition = await world.led(isr=BOTH)
     consumer = park_fetch(world, [wanted(partition)])
     follower = park_fetch(world, [wanted(partition)], replica_id=FOLLOWER)
     world.append(partition, b"a")
@@ -214,13 +214,13 @@ async def test_what_is_not_committed_wakes_followers_but_no_consumer() -> None:
 @on_virtual_time
 async def test_a_change_of_the_leader_ends_the_waiting_with_an_error() -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     moved = park_fetch(world, [wanted(partition)])
     fenced = park_fetch(world, [wanted(partition, leader_epoch=0)])
-    world.become(epoch=1)
+    await world.become(epoch=1)
     assert (moved.is_there, fenced.is_there) == (False, True)
     assert found_in(fenced)[0].error is ErrorCode.FENCED_LEADER_EPOCH
-    world.become(epoch=2, leader=FOLLOWER, isr=BOTH)
+    await world.become(epoch=2, leader=FOLLOWER, isr=BOTH)
     assert found_in(moved)[0].error is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
@@ -242,7 +242,7 @@ def deletion_in(answers: Answers) -> tuple[ErrorCode, int]:
 @on_virtual_time
 async def test_records_are_deleted_at_once_where_there_is_one_replica() -> None:
     world = World()
-    partition = world.led()
+    partition = await world.led()
     for _ in range(3):
         world.append(partition, b"x")
     assert deletion_in(delete(world, 2)) == (ErrorCode.NONE, 2)
@@ -254,7 +254,7 @@ async def test_records_are_deleted_at_once_where_there_is_one_replica() -> None:
 @on_virtual_time
 async def test_offsets_beyond_what_is_committed_are_not_deleted() -> None:
     world = World()
-    partition = world.led(isr=BOTH)
+    partition = await world.led(isr=BOTH)
     world.append(partition, b"x")
     for offset in (1, -2):
         assert deletion_in(delete(world, offset))[0] is ErrorCode.OFFSET_OUT_OF_RANGE
@@ -265,7 +265,7 @@ async def test_offsets_beyond_what_is_committed_are_not_deleted() -> None:
 @on_virtual_time
 async def test_a_deletion_that_a_follower_does_not_confirm_times_out() -> None:
     world = World()
-    partition = world.led(isr=BOTH)
+    partition = await world.led(isr=BOTH)
     world.append(partition, b"x")
     world.fetched(partition, FOLLOWER, 1)
     answers = delete(world, 1, timeout_ms=1_000)
@@ -278,9 +278,9 @@ async def test_a_deletion_that_a_follower_does_not_confirm_times_out() -> None:
 @on_virtual_time
 async def test_a_deletion_ends_with_its_leader() -> None:
     world = World()
-    partition = world.led(isr=BOTH)
+    partition = await world.led(isr=BOTH)
     world.append(partition, b"x")
     world.fetched(partition, FOLLOWER, 1)
     answers = delete(world, 1)
-    world.become(epoch=1, leader=FOLLOWER, isr=BOTH)
+    await world.become(epoch=1, leader=FOLLOWER, isr=BOTH)
     assert deletion_in(answers)[0] is ErrorCode.NOT_LEADER_OR_FOLLOWER

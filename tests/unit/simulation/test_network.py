@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from ottla.network.poller import READ, WRITE
+from ottla.network.poller import READ, WRITE, Events
 from ottla.simulation.disk_faults import Crashed
 from ottla.simulation.network import SimulatedHost, SimulatedNetwork, SimulatedSocket
 from ottla.simulation.transport import SimulatedTransport
@@ -115,8 +115,8 @@ async def test_a_reset_is_heard_whether_one_asks_or_not() -> None:
     sock = await pair.accept()
     heard: list[tuple[int, int]] = []
 
-    def hear() -> None:
-        heard.extend(poller.poll())
+    def hear(events: Events) -> None:
+        heard.extend(events)
         poller.unregister(sock.fileno())
 
     poller = pair.host.new_poller(virtual_loop(), hear)

@@ -21,7 +21,9 @@ def new_log(config: LogConfig | None = None, disk: SimulatedDisk | None = None) 
     disk = disk or SimulatedDisk(random.Random(0))
     disk.make_folder("/data")
     disk.sync_folder("/")
-    return open_log(disk, FOLDER, config or LogConfig(), Found(was_clean=True), now_ms=NOW_MS)
+    log = open_log(disk, FOLDER, config or LogConfig(), Found(was_clean=True), now_ms=NOW_MS)
+    disk.sync_folder("/data")  # as a directory does
+    return log
 
 
 def batch(

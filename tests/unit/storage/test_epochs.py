@@ -114,3 +114,23 @@ def test_cutting_the_start_moves_the_epoch_it_falls_into() -> None:
     assert epochs.entries == ((4, 25), (7, 40))
     assert epochs.truncate_from_start(55)
     assert list(epochs.entries) == [(7, 55)]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ((2, 10, 19), ((2, 10), (4, 20), (6, 40))),  # as it is known
+        ((4, 25, 30), ((2, 10), (4, 20), (6, 40))),  # its beginning may be compacted away
+        ((4, 20, 44), ((2, 10), (4, 20))),  # no other leader wrote here
+        ((2, 20, 30), ((2, 10),)),  # what was cut off is not known any more
+        ((7, 45, 50), ((2, 10), (4, 20), (6, 40), (7, 45))),  # nor is what was not saved
+        ((2, 5, 8), ((2, 5),)),
+    ],
+)
+def test_what_is_found_in_the_log_is_believed(
+    found: tuple[int, int, int], expected: tuple[tuple[int, int], ...]
+) -> None:
+    epochs = LeaderEpochs([EpochEntry(2, 10), EpochEntry(4, 20), EpochEntry(6, 40)])
+    epoch, first_offset, last_offset = found
+    epochs.follow(epoch, first_offset=first_offset, last_offset=last_offset)
+    assert epochs.entries == expected
