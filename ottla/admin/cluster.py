@@ -239,6 +239,17 @@ class Cluster:
             return client
 
 
+async def together(questions: Iterable[Awaitable[T]]) -> list[T]:
+    """All answers, in order. A refusal is raised when the others have ended: nothing runs on."""
+    answers = await asyncio.gather(*questions, return_exceptions=True)
+    sound = []
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+        sound.append(answer)
+    return sound
+
+
 async def _ask(
     client: BrokerClient,
     request: Message,

@@ -11,9 +11,10 @@ from typing import Any
 
 from ottla.admin.cluster import TopicPartition
 from ottla.admin.consuming import EndReached, IncomingRecord
-from ottla.admin.producing import OutgoingRecord
+from ottla.admin.extras import MissingExtra
+from ottla.admin.producing import OnDelivery, OutgoingRecord, Receipt
 
-_POLLED_AT_ONCE = 500
+POLLED_AT_ONCE = 500
 _QUEUE_FULL_WAIT_S = 0.1
 _QUIET: dict[str, str | int] = {
     "client.id": "ottla",
@@ -21,15 +22,7 @@ _QUIET: dict[str, str | int] = {
 }  # what matters comes as an error
 
 Settings = Mapping[str, str | int | bool]
-
-
-class MissingExtra(Exception):
-    """confluent-kafka is not installed; the message says how to get it."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "this command needs confluent-kafka. Install it with `pip install 'ottla[cli]'`"
-        )
+OnPartitions = Callable[[Sequence[TopicPartition]], None]
 
 
 class ClientFailed(Exception):
@@ -40,7 +33,7 @@ def load() -> ModuleType:
     try:
         import confluent_kafka  # noqa: PLC0415
     except ImportError as cause:
-        raise MissingExtra from cause
+        raise MissingExtra("confluent-kafka") from cause
     return confluent_kafka
 
 
@@ -55,7 +48,9 @@ class ConfluentSender:
         own: Settings = {**_QUIET, "partitioner": "murmur2_random"}
         self._producer = _made(self._library.Producer, self._library, {**own, **settings})
 
-    def send(self, record: OutgoingRecord, on_delivery: Callable[[str | None], None]) -> None:
+    def send(self, record: OutgoingRecord, on_delivery: OnDelivery) -> None:
+        # The library takes 0 for now.
+        timestamp = record.timestamp or 0
         while True:
             try:
                 self._producer.produce(
@@ -64,12 +59,13 @@ class ConfluentSender:
                     key=record.key,
                     partition=self._partition,
                     headers=list(record.headers),
-                    on_delivery=lambda error, _: on_delivery(error.str() if error else None),
+                    timestamp=timestamp,
+                    on_delivery=lambda error, message: on_delivery(_receipt(error, message)),
                 )
             except BufferError:
                 self._producer.poll(_QUEUE_FULL_WAIT_S)
             except self._library.KafkaException as refused:
-                on_delivery(_words(refused))
+                on_delivery(_receipt(refused.args[0], None))
                 return
             else:
                 self._producer.poll(0)
@@ -86,8 +82,15 @@ class ConfluentSource:
     `on_trouble` hears what the library goes on trying to mend: that no broker can be reached.
     """
 
-    def __init__(self, settings: Settings, on_trouble: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        on_trouble: Callable[[str], None],
+        *,
+        polled_at_once: int = POLLED_AT_ONCE,
+    ) -> None:
         self._library: Any = load()
+        self._polled_at_once = polled_at_once
 
         def hear(error: Any) -> None:
             if error.code() == self._library.KafkaError._ALL_BROKERS_DOWN:
@@ -100,12 +103,53 @@ class ConfluentSource:
         place = self._library.TopicPartition
         self._consumer.assign([place(*each, offset) for each, offset in positions.items()])
 
-    def subscribe(self, topic: str) -> None:
-        self._consumer.subscribe([topic])
+    def subscribe(
+        self,
+        topic: str,
+        *,
+        on_assigned: OnPartitions | None = None,
+        on_revoked: OnPartitions | None = None,
+    ) -> None:
+        listeners = {"on_assign": on_assigned, "on_revoke": on_revoked}
+        self._consumer.subscribe(
+            [topic], **{name: _listener(each) for name, each in listeners.items() if each}
+        )
+
+    def store(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Marks what may be committed; the library commits it from time to time, and at its end."""
+        place = self._library.TopicPartition
+        for each, offset in positions.items():
+            try:
+                self._consumer.store_offsets(offsets=[place(*each, offset)])
+            except self._library.KafkaException as refused:
+                # Taken away meanwhile: who has it now reads it again.
+                if refused.args[0].code() != self._library.KafkaError._STATE:
+                    raise ClientFailed(_words(refused)) from refused
+
+    def commit(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Waits until it is done."""
+        place = self._library.TopicPartition
+        offsets = [place(*each, offset) for each, offset in positions.items()]
+        try:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+        except self._library.KafkaException as refused:
+            raise ClientFailed(_words(refused)) from refused
 
     def poll(self, timeout_s: float) -> Sequence[IncomingRecord | EndReached]:
-        messages = self._consumer.consume(num_messages=_POLLED_AT_ONCE, timeout=timeout_s)
+        messages = self._consumer.consume(num_messages=self._polled_at_once, timeout=timeout_s)
         return [self._event(message) for message in messages]
+
+    def read_sizes(self, timeout_s: float) -> tuple[int, int]:
+        """How many records came, and their bytes: to measure, without looking at them."""
+        messages = self._consumer.consume(num_messages=self._polled_at_once, timeout=timeout_s)
+        size = number = 0
+        for message in messages:
+            if message.error() is None:
+                number += 1
+                size += len(message)
+            else:
+                self._event(message)
+        return number, size
 
     def assigned(self) -> Sequence[TopicPartition]:
         return [TopicPartition(each.topic, each.partition) for each in self._consumer.assignment()]
@@ -138,6 +182,19 @@ def _made(client: Any, library: Any, settings: Mapping[str, object]) -> Any:
         return client(dict(settings))
     except library.KafkaException as refused:
         raise ClientFailed(_words(refused)) from refused
+
+
+def _receipt(error: Any, message: Any) -> Receipt:
+    if error is not None:
+        return Receipt(error=error.name(), failure=error.str())
+    return Receipt(message.partition(), message.offset(), message.latency() * 1000)
+
+
+def _listener(on_partitions: OnPartitions) -> Callable[[Any, Any], None]:
+    def hear(consumer: Any, places: Any) -> None:
+        on_partitions([TopicPartition(each.topic, each.partition) for each in places])
+
+    return hear
 
 
 def _words(refused: Any) -> str:

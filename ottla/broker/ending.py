@@ -38,9 +38,9 @@ class Ending:
             os.write(sys.stderr.fileno(), _HASTE)
             os._exit(128 + number)
         self._is_told = True
-        if self._loop is None:
-            sys.exit(0)  # nothing has begun yet
-        self._loop.call_soon_threadsafe(self._end)
+        # Before there is a loop nothing is cut short, a folder half made would be left: `on_told`.
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._end)
 
     def watch_stdin(self, loop: asyncio.AbstractEventLoop) -> None:
         """Its other end is with whoever started us, and is closed even if that one is killed."""

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import typer
 
 from ottla.cli.compaction_words import count, fate, outlook, overview, stay_and_go, time_text, why
+from ottla.cli.log_verify import Bar
 from ottla.cli.output import print_json_lines, print_table, visible
-from ottla.cli.verify import Bar
 from ottla.logtools.compaction_report import CompactionReport
 from ottla.logtools.explained_record import ExplainedRecord
 from ottla.logtools.key_choice import KeyChoice

@@ -60,16 +60,26 @@ def confirm(question: str, *, yes: bool) -> None:
         raise typer.Exit(1)
 
 
+async def _topic_names(cluster: Cluster) -> list[str]:
+    return [topic.name for topic in await list_topics(cluster)]
+
+
 def complete_topic(context: typer.Context, incomplete: str) -> list[str]:
+    return complete_name(context, incomplete, _topic_names)
+
+
+def complete_name(
+    context: typer.Context, incomplete: str, names: Callable[[Cluster], Awaitable[list[str]]]
+) -> list[str]:
     """The shell waits for it, so a broker that does not answer at once means no suggestions."""
     bootstrap = context.params.get("bootstrap") or DEFAULT_BOOTSTRAP
 
-    async def names() -> list[str]:
+    async def found() -> list[str]:
         async with Cluster(bootstrap, timeout_ms=_COMPLETION_TIMEOUT_MS) as cluster:
-            return [topic.name for topic in await list_topics(cluster)]
+            return await names(cluster)
 
     try:
-        return [name for name in asyncio.run(names()) if name.startswith(incomplete)]
+        return [name for name in asyncio.run(found()) if name.startswith(incomplete)]
     except (BadAddress, KafkaError, OSError):
         return []
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from ottla.cli.compaction_output import print_history, print_summary, text_of_keys
 from ottla.cli.compaction_settings import read_settings
 from ottla.cli.failure import fail
+from ottla.cli.log_verify import Bar
 from ottla.cli.reading import explained
-from ottla.cli.verify import Bar
 from ottla.logtools.compaction_report import CompactionReport
 from ottla.logtools.finding import Severity
 from ottla.logtools.key_choice import KeyChoice

@@ -6,27 +6,41 @@ SystemError that nobody can make sense of. So the usual KeyboardInterrupt must n
 
 from __future__ import annotations
 
+import select
 import signal
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import BinaryIO
 
+_LOOK_EVERY_S = 0.1
+
 
 class Interruption:
-    """While entered, Ctrl-C only sets `requested`; except that it ends the wait for a line."""
+    """While entered, Ctrl-C only sets `requested`; except that it ends the wait for a line.
 
-    def __init__(self) -> None:
+    `also` are signals that mean the same, as SIGTERM does to what others start and stop.
+    """
+
+    def __init__(self, *also: signal.Signals) -> None:
         self.requested = False
         self._is_reading = False
+        self._signals = (signal.SIGINT, *also)
 
     def __enter__(self) -> Interruption:
-        self._previous = signal.signal(signal.SIGINT, self._note)
+        self._previous = [(each, signal.signal(each, self._note)) for each in self._signals]
         return self
 
     def __exit__(
         self, kind: object, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        signal.signal(signal.SIGINT, self._previous)
+        for each, previous in self._previous:
+            signal.signal(each, previous)
+
+    def wait(self, seconds: float) -> None:
+        """So long, or until Ctrl-C."""
+        while seconds > 0 and not self.requested:
+            select.select([], [], [], min(seconds, _LOOK_EVERY_S))
+            seconds -= _LOOK_EVERY_S
 
     def lines(self, stream: BinaryIO) -> Iterator[bytes]:
         """Those of the stream, up to its end or to Ctrl-C."""

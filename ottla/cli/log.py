@@ -10,10 +10,10 @@ import typer
 from ottla.cli.dump import dump
 from ottla.cli.explain_compaction import HELP, explain_compaction
 from ottla.cli.failure import fail
+from ottla.cli.log_verify import verify_command
 from ottla.cli.output import print_table
 from ottla.cli.reading import explained
 from ottla.cli.recover import recover_command
-from ottla.cli.verify import verify_command
 from ottla.logtools.index import DEFAULT_INTERVAL_BYTES, Change, changes, rebuild, write
 from ottla.logtools.paths import sibling, split_path
 from ottla.storage.disk import RealDisk

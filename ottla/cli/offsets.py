@@ -84,7 +84,7 @@ def get_command(
         moments = [_WORDS[at] if at in _WORDS else parse_moment(at)]
 
     async def find(cluster: Cluster) -> Found:
-        partitions = await _partitions(cluster, where)
+        partitions = await find_partitions(cluster, where)
         # Together: a partition without a leader is waited for once.
         answers = await asyncio.gather(
             *(
@@ -103,7 +103,7 @@ def get_command(
         raise typer.Exit(1)
 
 
-async def _partitions(cluster: Cluster, where: Sequence[str]) -> list[TopicPartition]:
+async def find_partitions(cluster: Cluster, where: Sequence[str]) -> list[TopicPartition]:
     """`orders` is all of its partitions, `orders:0` one."""
     wanted: list[TopicPartition] = []
     for text in where:

@@ -1,10 +1,8 @@
-"""How `ottla consume` writes a record: by a template, or as one JSON object a line."""
+"""How `ottla consume` writes a record by a template."""
 
 from __future__ import annotations
 
-import json
 import re
-from base64 import b64encode
 from collections.abc import Callable
 
 from ottla.admin.consuming import IncomingRecord
@@ -27,18 +25,26 @@ _FIELDS: dict[str, Writer] = {
         name.encode() + b"=" + (_NULL if value is None else value) for name, value in record.headers
     ),
 }
+# `ottla produce --hex` reads these again.
+_HEX_FIELDS: dict[str, Writer] = {
+    "key": lambda record: _hex(record.key),
+    "value": lambda record: _hex(record.value),
+    "headers": lambda record: b",".join(
+        name.encode() + b"=" + _hex(value) for name, value in record.headers
+    ),
+}
 
 
 class BadFormat(ValueError):
     """A template that names what a record does not have."""
 
 
-def by_template(template: str, *, for_terminal: bool) -> Writer:
+def by_template(template: str, *, for_terminal: bool, in_hex: bool = False) -> Writer:
     """`{key}: {value}` and the like, a line each. A pipe gets the bytes, a terminal safe text."""
     pieces: list[Writer] = []
     for number, part in enumerate(_PLACE.split(template)):
         if number % 2:
-            pieces.append(_field(part))
+            pieces.append(_HEX_FIELDS[part] if in_hex and part in _HEX_FIELDS else _field(part))
         else:
             pieces.append(_literal(part))
 
@@ -52,29 +58,6 @@ def by_template(template: str, *, for_terminal: bool) -> Writer:
     return write_safely if for_terminal else write
 
 
-def to_json_line(record: IncomingRecord) -> bytes:
-    told = {
-        "topic": record.partition.topic,
-        "partition": record.partition.partition,
-        "offset": record.offset,
-        "timestamp": record.timestamp,
-        "timestamp_type": "LogAppendTime" if record.is_append_time else "CreateTime",
-        "key": _readable(record.key),
-        "value": _readable(record.value),
-        "headers": [{"name": name, "value": _readable(value)} for name, value in record.headers],
-    }
-    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
-
-
-def _readable(data: bytes | None) -> object:
-    if data is None:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return {"base64": b64encode(data).decode()}
-
-
 def _field(name: str) -> Writer:
     if name not in _FIELDS:
         known = ", ".join(f"{{{each}}}" for each in _FIELDS)
@@ -85,3 +68,7 @@ def _field(name: str) -> Writer:
 def _literal(text: str) -> Writer:
     data = _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text).encode()
     return lambda _: data
+
+
+def _hex(data: bytes | None) -> bytes:
+    return _NULL if data is None else data.hex().encode()

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 
 from ottla.cli.failure import fail
+from ottla.cli.log_verify import Bar
 from ottla.cli.output import print_json_lines
 from ottla.cli.reading import explained
-from ottla.cli.verify import Bar
 from ottla.storage.config import LogConfig
 from ottla.storage.directory import DirectoryRefused, LogDirectory
 from ottla.storage.disk import RealDisk

@@ -19,6 +19,16 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
 
+class Stopwatch:
+    """How long it is since it was made, whatever happens to the machine's clock."""
+
+    def __init__(self) -> None:
+        self._began_s = time.monotonic()
+
+    def elapsed_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+
 class SkewedClock:
     """Another clock, set forward or back by whoever tests what depends on the time."""
 

@@ -54,7 +54,8 @@ LOADS_ON_FIRST_USE = (
     "ottla/testing/plugin.py",  # pytest loads it for everybody, whether they use it or not
     "ottla/metrics.py",  # prometheus_client, which a broker that nobody scrapes never needs
     "ottla/cli/on_demand.py",  # a command costs only its own imports
-    "ottla/admin/confluent.py",  # an optional dependency
+    "ottla/admin/avro.py",  # an optional dependency
+    "ottla/admin/confluent.py",  # likewise
 )
 INIT_WITH_CODE = ("ottla/__init__.py", "ottla/handlers/__init__.py")
 

@@ -68,7 +68,9 @@ def run_tool(classpath: str, main_class: str, *arguments: str) -> Output:
     if done.returncode:
         raise KafkaFailed(f"{main_class} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     complaints = [line for line in done.stderr.splitlines() if not line.startswith("log4j:")]
-    return Output(done.stdout.split("\n")[:-1], complaints)
+    # Not every tool ends its last line.
+    ended = done.stdout if done.stdout.endswith("\n") else f"{done.stdout}\n"
+    return Output(ended.split("\n")[:-1] if done.stdout else [], complaints)
 
 
 def _environment() -> dict[str, str]:

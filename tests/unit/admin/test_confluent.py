@@ -12,7 +12,7 @@ import pytest
 from ottla.admin.cluster import TopicPartition
 from ottla.admin.confluent import ClientFailed, ConfluentSender, ConfluentSource
 from ottla.admin.consuming import EndReached, IncomingRecord
-from ottla.admin.producing import OutgoingRecord
+from ottla.admin.producing import OutgoingRecord, Receipt
 
 RECORD = OutgoingRecord(b"k", b"v", (("a", b"1"),))
 
@@ -23,6 +23,9 @@ class FakeError:
 
     def code(self) -> int:
         return self._code
+
+    def name(self) -> str:
+        return f"E{self._code}"
 
     def str(self) -> str:
         return f"error {self._code}"
@@ -50,7 +53,7 @@ class FakeProducer:
             raise FakeException(FakeError(10))
         self.sent.append({"topic": topic, **record})
         failure = FakeError(7) if record["value"] == b"fail" else None
-        self._reports.append(lambda: record["on_delivery"](failure, None))
+        self._reports.append(lambda: record["on_delivery"](failure, FakeMessage()))
 
     def poll(self, timeout_s: float) -> None:
         self._is_full = False
@@ -84,6 +87,12 @@ class FakeMessage:
     def headers(self) -> list[tuple[str, bytes | None]] | None:
         return None
 
+    def latency(self) -> float:
+        return 0.25
+
+    def __len__(self) -> int:
+        return 1
+
     def timestamp(self) -> tuple[int, int]:
         return self._timestamp
 
@@ -96,12 +105,28 @@ class FakeConsumer:
         self.settings = settings
         self.polls: list[list[FakeMessage]] = []
         self.assigned: list[tuple[str, int, int]] = []
+        self.stored: list[tuple[str, int, int]] = []
+        self.refused: dict[int, int] = {}
 
     def consume(self, *, num_messages: int, timeout: float) -> list[FakeMessage]:
         return self.polls.pop(0)
 
     def assign(self, places: list[tuple[str, int, int]]) -> None:
         self.assigned = places
+
+    def subscribe(self, topics: list[str], **listeners: Callable[..., None]) -> None:
+        self.subscribed, self.listeners = topics, listeners
+
+    def store_offsets(self, *, offsets: list[tuple[str, int, int]]) -> None:
+        if offsets[0][1] in self.refused:
+            raise FakeException(FakeError(self.refused[offsets[0][1]]))
+        self.stored += offsets
+
+    def commit(self, *, offsets: list[tuple[str, int, int]], asynchronous: bool) -> None:
+        assert not asynchronous
+        if offsets[0][1] in self.refused:
+            raise FakeException(FakeError(self.refused[offsets[0][1]]))
+        self.stored += offsets
 
     def assignment(self) -> list[SimpleNamespace]:
         return [SimpleNamespace(topic=place[0], partition=place[1]) for place in self.assigned]
@@ -111,7 +136,7 @@ LIBRARY = SimpleNamespace(
     Producer=FakeProducer,
     Consumer=FakeConsumer,
     KafkaException=FakeException,
-    KafkaError=SimpleNamespace(_PARTITION_EOF=-191, _ALL_BROKERS_DOWN=-187),
+    KafkaError=SimpleNamespace(_PARTITION_EOF=-191, _ALL_BROKERS_DOWN=-187, _STATE=-172),
     TopicPartition=lambda *place: place,
     TIMESTAMP_NOT_AVAILABLE=0,
     TIMESTAMP_LOG_APPEND_TIME=2,
@@ -125,23 +150,25 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_full_queue_is_waited_for_and_the_record_sent_whole() -> None:
     sender = ConfluentSender("orders", None, {"acks": "all"})
-    heard: list[str | None] = []
-    sender.send(RECORD, heard.append)
+    heard: list[Receipt] = []
+    sender.send(RECORD._replace(timestamp=7), heard.append)
     (sent,) = sender._producer.sent
+    assert sent["timestamp"] == 7
     assert (sent["topic"], sent["partition"]) == ("orders", -1)
     assert (sent["key"], sent["value"], sent["headers"]) == (b"k", b"v", [("a", b"1")])
     assert sender.flush(1) == 0
-    assert heard == [None]
+    assert heard == [Receipt(partition=3, offset=42, latency_ms=250.0)]
     assert sender._producer.settings["acks"] == "all"
 
 
 def test_records_refused_at_once_or_later_are_told_in_words() -> None:
     sender = ConfluentSender("orders", 5, {})
-    heard: list[str | None] = []
+    heard: list[Receipt] = []
     sender.send(RECORD._replace(value=b"fail"), heard.append)
     sender.send(RECORD._replace(value=b"refuse"), heard.append)
     sender.flush(1)
-    assert heard == ["error 10", "error 7"]
+    assert [each.failure for each in heard] == ["error 10", "error 7"]
+    assert [each.error for each in heard] == ["E10", "E7"]
     assert sender._producer.sent[0]["partition"] == 5
 
 
@@ -192,3 +219,43 @@ def test_partitions_are_assigned_with_their_offsets() -> None:
     made.assign({TopicPartition("orders", 0): 5})
     assert made._consumer.assigned == [("orders", 0, 5)]
     assert made.assigned() == [TopicPartition("orders", 0)]
+
+
+def test_members_hear_what_they_get_and_lose() -> None:
+    made, _ = source()
+    heard: list[tuple[str, object]] = []
+    made.subscribe(
+        "orders",
+        on_assigned=lambda partitions: heard.append(("got", partitions)),
+        on_revoked=lambda partitions: heard.append(("lost", partitions)),
+    )
+    places = [SimpleNamespace(topic="orders", partition=1)]
+    made._consumer.listeners["on_assign"](None, places)
+    made._consumer.listeners["on_revoke"](None, places)
+    assert made._consumer.subscribed == ["orders"]
+    assert heard == [(word, [TopicPartition("orders", 1)]) for word in ("got", "lost")]
+
+
+def test_what_was_read_is_stored_unless_the_partition_was_taken_away() -> None:
+    made, _ = source()
+    made._consumer.refused = {1: -172}
+    made.store({TopicPartition("orders", 0): 5, TopicPartition("orders", 1): 7})
+    assert made._consumer.stored == [("orders", 0, 5)]
+    made._consumer.refused = {1: 3}
+    with pytest.raises(ClientFailed, match="error 3"):
+        made.store({TopicPartition("orders", 1): 7})
+
+
+def test_a_commit_that_is_refused_is_told() -> None:
+    made, _ = source()
+    made.commit({TopicPartition("orders", 0): 5})
+    assert made._consumer.stored == [("orders", 0, 5)]
+    made._consumer.refused = {0: 27}
+    with pytest.raises(ClientFailed, match="error 27"):
+        made.commit({TopicPartition("orders", 0): 6})
+
+
+def test_sizes_are_counted_of_records_alone() -> None:
+    assert source(FakeMessage(), FakeMessage(error=-191), FakeMessage())[0].read_sizes(1) == (2, 2)
+    with pytest.raises(ClientFailed, match="error 1"):
+        source(FakeMessage(error=1))[0].read_sizes(1)

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from ottla.admin.producing import BadLine, Delivery, LineFormat, OutgoingRecord, flush, send_lines
+from ottla.admin.producing import (
+    BadLine,
+    Delivery,
+    LineFormat,
+    OnDelivery,
+    OutgoingRecord,
+    Receipt,
+    flush,
+    parse_lines,
+    send_all,
+)
 
 
 class SlowSender:
@@ -15,18 +25,27 @@ class SlowSender:
     def __init__(self, *refused: bytes) -> None:
         self.records: list[OutgoingRecord] = []
         self._refused = refused
-        self._reports: list[tuple[Callable[[str | None], None], str | None]] = []
+        self._reports: list[tuple[OnDelivery, Receipt]] = []
 
-    def send(self, record: OutgoingRecord, on_delivery: Callable[[str | None], None]) -> None:
+    def send(self, record: OutgoingRecord, on_delivery: OnDelivery) -> None:
         self.records.append(record)
         is_refused = record.value in self._refused
-        self._reports.append((on_delivery, f"refused {record.value!r}" if is_refused else None))
+        failure = f"refused {record.value!r}" if is_refused else None
+        self._reports.append((on_delivery, Receipt(failure=failure)))
 
     def flush(self, timeout_s: float) -> int:
-        for report, failure in self._reports[:2]:
-            report(failure)
+        for report, receipt in self._reports[:2]:
+            report(receipt)
         del self._reports[:2]
         return len(self._reports)
+
+
+def parsed(lines: Iterable[bytes], form: LineFormat | None = None) -> Iterator[OutgoingRecord]:
+    return parse_lines(lines, (form or LineFormat()).parse)
+
+
+def counted_in(shown: list[int]) -> Callable[[Delivery], None]:
+    return lambda delivery: shown.append(delivery.delivered)
 
 
 @pytest.mark.parametrize(
@@ -39,12 +58,14 @@ class SlowSender:
         (LineFormat(key_separator=b"::"), b"a::\n", (b"a", b"")),
         (LineFormat(key_separator=b":", null_marker=b"-"), b"-:-\n", (None, None)),
         (LineFormat(null_marker=b""), b"\n", (None, None)),
+        (LineFormat(is_hex=True), b"0a FF\n", (None, b"\n\xff")),
+        (LineFormat(is_hex=True, key_separator=b":", null_marker=b"-"), b"00:-\n", (b"\0", None)),
     ],
 )
 def test_a_line_is_taken_apart(
     form: LineFormat, line: bytes, record: tuple[bytes | None, bytes | None]
 ) -> None:
-    assert form.parse(line) == (*record, ())
+    assert form.parse(line) == (*record, (), None)
 
 
 def test_every_record_has_the_headers() -> None:
@@ -54,9 +75,10 @@ def test_every_record_has_the_headers() -> None:
 def test_what_is_delivered_and_what_fails_is_counted() -> None:
     sender, delivery, shown = SlowSender(b"b", b"d"), Delivery(), list[int]()
     lines = [b"a\n", b"b\n", b"c\n", b"d\n", b"e\n"]
-    send_lines(lines, sender, LineFormat(), delivery, shown.append)
+    show = counted_in(shown)
+    send_all(parsed(lines), sender, delivery, show)
     assert (delivery.sent, delivery.delivered) == (5, 0)
-    flush(sender, delivery, shown.append, lambda: False)
+    flush(sender, delivery, show, lambda: False)
     assert (delivery.delivered, delivery.failed) == (3, 2)
     assert delivery.first_failure == "refused b'b'"
     assert shown == [0, 0, 0, 0, 0, 1, 2]
@@ -65,13 +87,19 @@ def test_what_is_delivered_and_what_fails_is_counted() -> None:
 def test_a_line_without_a_key_is_named_and_those_before_it_are_sent() -> None:
     sender, delivery = SlowSender(), Delivery()
     form = LineFormat(key_separator=b"\t")
+    records = parsed([b"k\tv\n", b"v\n", b"k\tv\n"], form)
     with pytest.raises(BadLine, match=r"line 2: there is no key separator '\\t' in it"):
-        send_lines([b"k\tv\n", b"v\n", b"k\tv\n"], sender, form, delivery, lambda _: None)
+        send_all(records, sender, delivery, lambda _: None)
     assert [record.key for record in sender.records] == [b"k"]
+
+
+def test_what_is_no_hexadecimal_is_told() -> None:
+    with pytest.raises(BadLine, match=r"line 1: 'xy' is no hexadecimal, as 0a1bff is"):
+        list(parsed([b"xy\n"], LineFormat(is_hex=True)))
 
 
 def test_a_flush_can_be_stopped_and_what_it_leaves_is_counted() -> None:
     sender, delivery = SlowSender(), Delivery()
-    send_lines([b"a\n"] * 5, sender, LineFormat(), delivery, lambda _: None)
+    send_all(parsed([b"a\n"] * 5), sender, delivery, lambda _: None)
     flush(sender, delivery, lambda _: None, lambda: True)
     assert (delivery.delivered, delivery.given_up) == (2, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterator
@@ -26,8 +27,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ending]:
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     ending = Ending()
     ending.take_signals()
-    with pytest.raises(SystemExit):  # nothing had begun
-        signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGTERM)
     yield ending
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -42,3 +42,11 @@ def test_a_second_sigterm_changes_nothing() -> None:
 def test_ctrl_c_while_it_finishes_ends_it_at_once() -> None:
     with pytest.raises(Exited, match=str(128 + signal.SIGINT)):
         signal.raise_signal(signal.SIGINT)
+
+
+def test_a_signal_before_there_is_a_loop_is_heard_when_there_is(told: Ending) -> None:
+    ended: list[bool] = []
+    loop = asyncio.new_event_loop()
+    told.on_told(loop, lambda: ended.append(True))
+    loop.close()
+    assert ended == [True]

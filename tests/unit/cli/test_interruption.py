@@ -51,3 +51,17 @@ def test_afterwards_ctrl_c_is_again_what_it_was() -> None:
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_wait_ends_with_it() -> None:
+    with Interruption(signal.SIGTERM) as interruption:
+        signal.raise_signal(signal.SIGTERM)
+        interruption.wait(3_600)
+        assert interruption.requested
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_wait_of_no_time_is_none() -> None:
+    with Interruption() as interruption:
+        interruption.wait(-1.0)
+        assert not interruption.requested

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -42,11 +43,26 @@ def test_listing_topics_loads_neither_the_log_nor_the_client_library() -> None:
     assert ended.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("command", ["produce", "consume"])
+@pytest.mark.parametrize(
+    "command",
+    ["produce", "consume", "verify produce", "verify consume -g g", "bench produce",
+     "bench consume --no-header"],
+)  # fmt: skip
 def test_without_the_extra_the_way_to_it_is_told(
     monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
-    result = run(command, "orders", "-b", "127.0.0.1:1")
+    result = run(*command.split(), "orders", "-b", "127.0.0.1:1")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "pip install 'ottla[cli]'" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["produce", "consume"])
+def test_without_fastavro_the_way_to_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, command: str, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "fastavro", None)
+    (tmp_path / "a.avro").write_bytes(b"")
+    result = run(command, "orders", "--avro", f"{tmp_path}/a.avro", "-b", "127.0.0.1:1")
+    assert result.exit_code == 1
+    assert "needs fastavro. Install it with `pip install 'ottla[cli]'`" in result.stderr

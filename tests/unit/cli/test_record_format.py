@@ -8,7 +8,8 @@ import pytest
 
 from ottla.admin.cluster import TopicPartition
 from ottla.admin.consuming import IncomingRecord
-from ottla.cli.record_format import BadFormat, by_template, to_json_line
+from ottla.admin.json_records import to_json_line
+from ottla.cli.record_format import BadFormat, by_template
 
 RECORD = IncomingRecord(
     partition=TopicPartition("orders", 3),
@@ -78,3 +79,9 @@ def test_json_has_null_for_what_is_not_there() -> None:
     told = json.loads(to_json_line(NULLS))
     assert (told["key"], told["value"], told["timestamp"]) == (None, None, None)
     assert told["timestamp_type"] == "LogAppendTime"
+
+
+def test_hexadecimal_is_of_what_was_sent_and_not_of_the_rest() -> None:
+    write = by_template("{offset} {key}={value} [{headers}]", for_terminal=False, in_hex=True)
+    assert write(RECORD) == b"42 6b=ff761b5b324a [a=31,b=null]\n"
+    assert write(NULLS).startswith(b"%d null=null" % NULLS.offset)

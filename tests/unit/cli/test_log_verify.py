@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from ottla.cli.verify import Bar
+from ottla.cli.log_verify import Bar
 
 
 def shown_after(seconds: float, *, terminal: bool) -> str:
