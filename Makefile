@@ -7,10 +7,11 @@ INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TYPED := ottla tests benchmarks
 QUICK := tests/unit tests/architecture
-BESIDE_KAFKA := tests/kafka tests/differential tests/clients tests/hostile
+BESIDE_KAFKA := tests/kafka tests/differential tests/clients tests/tools tests/hostile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format soak sim bench wheel compatibility constraints clean
+.PHONY: help setup run test check format soak sim bench wheel compatibility conformance \
+	constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +59,10 @@ wheel: $(INSTALLED) ## build the wheel into dist/
 
 compatibility: $(INSTALLED) ## rewrite docs/COMPATIBILITY.md from the code
 	$(BIN)/ottla protocol compatibility > docs/COMPATIBILITY.md
+
+conformance: $(INSTALLED) ## ask every client and tool, and rewrite docs/CONFORMANCE.md from what came of it
+	$(BIN)/python -m pytest -p tests.conformance tests/clients tests/tools \
+		--ignore=tests/clients/test_card.py
 
 constraints: $(INSTALLED) ## resolve every extra anew and rewrite constraints.txt
 	$(PIP) install --quiet --dry-run --ignore-installed --report $(VENV)/resolved.json \

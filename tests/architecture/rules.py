@@ -210,7 +210,8 @@ REGISTRIES = [
     )
 ]
 PLACES = re.compile(
-    "|".join(re.escape(host) for host in REGISTRIES)
+    # Go's own modules are named after its host with /x/: a name in go.mod, not an address.
+    f"(?:{'|'.join(re.escape(host) for host in REGISTRIES)})(?!/x/)"
     + r"|(?<![\w.~/-])/(?:work|root|home/\w+|Users/\w+)/"
     + r"|--(?:extra-)?index"
     + "-url"

@@ -67,10 +67,14 @@ def old_clients(
 
 
 def make_topic(
-    bootstrap: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None
+    bootstrap: str,
+    *,
+    partitions: int = 1,
+    configs: Mapping[str, str] | None = None,
+    name: str | None = None,
 ) -> str:
     """A fresh topic, made over the wire: what creates topics is tested elsewhere."""
-    name = f"clients-{next(_NUMBERS)}"
+    name = name or f"clients-{next(_NUMBERS)}"
     wanted = CreatableTopic(
         name=name,
         num_partitions=partitions,

@@ -5,29 +5,36 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from tests.clients.program import Program
+from tests.clients.program import Lines, Program
 from tests.kafka import jars
 
-SOURCE = Path(__file__).parent / "java" / "Client.java"
+SOURCES = sorted((Path(__file__).parent / "java").glob("*.java"))
 COMPILED_WITH = "3.9.1"
 _OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 
 def start(version: str, bootstrap: str, folder: Path) -> Program:
-    classpath = f"{_compiled()}:{jars.client_classpath(version)}"
     return Program(
         f"java-{version}",
-        ["java", *_OPTIONS, "-cp", classpath, "Client", bootstrap],
+        _command(version, "Client", bootstrap),
         log=folder / f"java-{version}.log",
     )
 
 
+def start_members(version: str, bootstrap: str, log: Path) -> Lines:
+    return Lines(f"java-{version}", _command(version, "Members", bootstrap), log=log)
+
+
+def _command(version: str, *arguments: str) -> list[str]:
+    return ["java", *_OPTIONS, "-cp", f"{_compiled()}:{jars.client_classpath(version)}", *arguments]
+
+
 def _compiled() -> Path:
-    """The folder of the cache with the class, made anew when the source changes."""
+    """The folder of the cache with the classes, made anew when a source changes."""
     jars.require("javac")
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
-    folder = jars.cache() / f"java-client-{digest}"
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:12]
+    folder = jars.cache() / f"java-clients-{digest}"
     classpath = jars.client_classpath(COMPILED_WITH)
-    command = ["javac", "-Xlint:all", "-cp", classpath, str(SOURCE), "-d"]
+    command = ["javac", "-Xlint:all", "-cp", classpath, *map(str, SOURCES), "-d"]
     jars.once(folder, lambda made: jars.run([*command, str(made)], cwd=made))
     return folder

@@ -6,11 +6,11 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from tests.clients.program import Program
+from tests.clients.program import Lines, Program
 from tests.kafka import jars
 
 PACKAGE = Path(__file__).parent / "node"
-_FILES = ("package.json", "client.js")
+_FILES = ("package.json", "client.js", "members.js")
 
 
 def start(bootstrap: str, folder: Path) -> Program:
@@ -19,6 +19,10 @@ def start(bootstrap: str, folder: Path) -> Program:
         ["node", str(_installed() / "client.js"), bootstrap],
         log=folder / "kafkajs.log",
     )
+
+
+def start_members(bootstrap: str, log: Path) -> Lines:
+    return Lines("kafkajs", ["node", str(_installed() / "members.js"), bootstrap], log=log)
 
 
 def _installed() -> Path:

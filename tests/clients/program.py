@@ -7,7 +7,10 @@ A request is words between tabs. Bytes are in base64, null is `-`. The answer is
 from __future__ import annotations
 
 import json
+import select
+import signal
 import subprocess
+import threading
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import Any
 from tests.clients.client import ClientFailed, Seen, Sent
 
 NULL = "-"
+_ANSWER_S = 90
 
 
 def encoded(data: bytes | None) -> str:
@@ -26,12 +30,13 @@ def decoded(text: str | None) -> bytes | None:
     return None if text is None else b64decode(text)
 
 
-class Program:
-    """Runs for a whole session: most of these start slowly."""
+class Lines:
+    """A program that answers each line with one of its own. Several threads may ask."""
 
     def __init__(self, name: str, command: Sequence[str], *, log: Path) -> None:
         self.name = name
         self._log = log
+        self._turn = threading.Lock()
         with log.open("ab") as stderr:
             self._popen = subprocess.Popen(
                 command,
@@ -42,13 +47,18 @@ class Program:
                 encoding="utf-8",
             )
 
-    def _ask(self, *words: object, lines: Sequence[str] = ()) -> Any:
+    def ask(self, *words: object, lines: Sequence[str] = ()) -> Any:
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         asked = "\t".join(map(str, words))
-        self._popen.stdin.write("".join(f"{line}\n" for line in (asked, *lines)))
-        self._popen.stdin.flush()
-        answer = self._popen.stdout.readline()
+        with self._turn:
+            self._popen.stdin.write("".join(f"{line}\n" for line in (asked, *lines)))
+            self._popen.stdin.flush()
+            # It answers one line at a time, so none is left in the buffer that select cannot see.
+            ready, _, _ = select.select([self._popen.stdout], [], [], _ANSWER_S)
+            answer = self._popen.stdout.readline() if ready else None
+        if answer is None:
+            raise ClientFailed(f"{self.name} did not answer {asked!r} in {_ANSWER_S} s")
         if not answer:
             said = self._log.read_text(encoding="utf-8", errors="replace")
             raise ClientFailed(f"{self.name} ended at {asked!r}:\n{said[-5000:]}")
@@ -56,6 +66,33 @@ class Program:
         if "error" in found:
             raise ClientFailed(f"{self.name}, {asked!r}: {found['error']}")
         return found["ok"]
+
+    def signal(self, number: signal.Signals) -> None:
+        self._popen.send_signal(number)
+
+    def kill(self) -> None:
+        """As a crash: nobody is told."""
+        self._popen.kill()
+        self._popen.wait()
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            assert pipe is not None
+            pipe.close()
+
+    def close(self) -> None:
+        """It ends at the end of its input."""
+        assert self._popen.stdin is not None
+        assert self._popen.stdout is not None
+        self._popen.stdin.close()
+        try:
+            self._popen.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+        self._popen.stdout.close()
+
+
+class Program(Lines):
+    """Runs for a whole session: most of these start slowly."""
 
     def produce(
         self,
@@ -67,11 +104,11 @@ class Program:
         idempotent: bool = False,
     ) -> list[int]:
         head = ("produce", topic, codec, acks, str(idempotent).lower(), len(records))
-        offsets: list[int] = self._ask(*head, lines=[_line(record) for record in records])
+        offsets: list[int] = self.ask(*head, lines=[_line(record) for record in records])
         return offsets
 
     def consume(self, topic: str, *, partition: int, offset: int, count: int) -> list[Seen]:
-        found = self._ask("consume", topic, partition, offset, count)
+        found = self.ask("consume", topic, partition, offset, count)
         return [
             Seen(
                 each["offset"],
@@ -87,52 +124,40 @@ class Program:
         ]
 
     def offsets(self, topic: str, *, partition: int) -> tuple[int, int]:
-        earliest, latest = self._ask("offsets", topic, partition)
+        earliest, latest = self.ask("offsets", topic, partition)
         return earliest, latest
 
     def offset_at(self, topic: str, *, partition: int, timestamp: int) -> int | None:
-        found: int | None = self._ask("offset_at", topic, partition, timestamp)
+        found: int | None = self.ask("offset_at", topic, partition, timestamp)
         return found
 
     def create_topic(self, topic: str, *, partitions: int, configs: Mapping[str, str]) -> None:
         pairs = [f"{name}={value}" for name, value in configs.items()]
-        self._ask("create_topic", topic, partitions, *pairs)
+        self.ask("create_topic", topic, partitions, *pairs)
 
     def delete_topic(self, topic: str) -> None:
-        self._ask("delete_topic", topic)
+        self.ask("delete_topic", topic)
 
     def topics(self) -> list[str]:
-        names: list[str] = self._ask("topics")
+        names: list[str] = self.ask("topics")
         return names
 
     def partition_count(self, topic: str) -> int:
-        count: int = self._ask("partition_count", topic)
+        count: int = self.ask("partition_count", topic)
         return count
 
     def add_partitions(self, topic: str, *, count: int) -> None:
-        self._ask("add_partitions", topic, count)
+        self.ask("add_partitions", topic, count)
 
     def configs(self, topic: str) -> dict[str, str]:
-        found: dict[str, str] = self._ask("configs", topic)
+        found: dict[str, str] = self.ask("configs", topic)
         return found
 
     def set_config(self, topic: str, name: str, value: str) -> None:
-        self._ask("set_config", topic, name, value)
+        self.ask("set_config", topic, name, value)
 
     def delete_records(self, topic: str, *, partition: int, offset: int) -> None:
-        self._ask("delete_records", topic, partition, offset)
-
-    def close(self) -> None:
-        """It ends at the end of its input."""
-        assert self._popen.stdin is not None
-        assert self._popen.stdout is not None
-        self._popen.stdin.close()
-        try:
-            self._popen.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
-        self._popen.stdout.close()
+        self.ask("delete_records", topic, partition, offset)
 
 
 def _line(record: Sent) -> str:

@@ -27,6 +27,10 @@ def _java(version: str) -> Callable[[str, Path], Client]:
     return partial(java_client.start, version)
 
 
+def _without(*abilities: str) -> list[str]:
+    return [ability for ability in EVERYTHING if ability not in abilities]
+
+
 ROSTER = (
     Entry("confluent-kafka", lambda bootstrap, _: ConfluentClient(bootstrap)),
     Entry("kafka-python", lambda bootstrap, _: KafkaPythonClient(bootstrap)),
@@ -36,14 +40,16 @@ ROSTER = (
     Entry("java-2.0", _java("2.0.0"), _NO_ZSTD),
     Entry("java-3.9", _java("3.9.1")),
     Entry("java-4.3", _java("4.3.0")),
-    Entry("franz-go", go_client.start),
+    Entry("franz-go", partial(go_client.start, "franz")),
+    # It reads in groups below; here its consumers of one partition are slow to begin.
+    Entry("sarama", partial(go_client.start, "sarama"), abilities=_without(CONSUME)),
     # Its other codecs are packages of other people, it reads only in groups, and where records
     # are to be deleted it takes a leader with the id 0 for none.
     Entry(
         "kafkajs",
         node_client.start,
         ("none", "gzip"),
-        [ability for ability in EVERYTHING if ability not in (CONSUME, DELETE_RECORDS)],
+        _without(CONSUME, DELETE_RECORDS),
     ),
 )
 READER = "confluent-kafka"  # for whoever cannot read

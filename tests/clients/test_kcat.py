@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -12,8 +11,14 @@ from tests.clients.client import PATIENCE_S, Sent
 from tests.clients.conftest import Clients, make_topic
 from tests.clients.roster import READER
 from tests.clients.test_records import numbered
+from tests.kafka import jars
 
-pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not on the PATH")
+
+@pytest.fixture(scope="module", autouse=True)
+def _kcat() -> None:
+    jars.require("kcat")
+
+
 RECORDS = [Sent(b"value %d" % i, b"key %d" % i, headers=(("h", b"x"),)) for i in range(20)]
 
 

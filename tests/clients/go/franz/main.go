@@ -1,16 +1,14 @@
-// A franz-go client driven by lines: see ../program.py.
+// A franz-go client driven by lines: see ../../program.py.
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
+
+	"ottla/tests/clients/lines"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -21,7 +19,6 @@ const patience = 30 * time.Second
 
 type client struct {
 	bootstrap string
-	in        *bufio.Reader
 	admin     *kgo.Client
 }
 
@@ -34,27 +31,12 @@ type seen struct {
 }
 
 func main() {
-	c := &client{bootstrap: os.Args[1], in: bufio.NewReaderSize(os.Stdin, 1<<20)}
-	out := json.NewEncoder(os.Stdout)
+	c := &client{bootstrap: os.Args[1]}
 	var err error
 	if c.admin, err = kgo.NewClient(kgo.SeedBrokers(c.bootstrap)); err != nil {
 		panic(err)
 	}
-	for {
-		line, err := c.in.ReadString('\n')
-		if err != nil {
-			return
-		}
-		answer, err := c.run(strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
-		if err != nil {
-			err = out.Encode(map[string]string{"error": err.Error()})
-		} else {
-			err = out.Encode(map[string]any{"ok": answer})
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
+	lines.Serve(c.run)
 }
 
 func (c *client) run(words []string) (any, error) {
@@ -66,14 +48,14 @@ func (c *client) run(words []string) (any, error) {
 	case "consume":
 		return c.consume(ctx, words)
 	case "offsets":
-		earliest, err := c.listOffset(ctx, words[1], number(words[2]), -2)
+		earliest, err := c.listOffset(ctx, words[1], lines.Number(words[2]), -2)
 		if err != nil {
 			return nil, err
 		}
-		latest, err := c.listOffset(ctx, words[1], number(words[2]), -1)
+		latest, err := c.listOffset(ctx, words[1], lines.Number(words[2]), -1)
 		return []int64{earliest, latest}, err
 	case "offset_at":
-		offset, err := c.listOffset(ctx, words[1], number(words[2]), int64(number(words[3])))
+		offset, err := c.listOffset(ctx, words[1], lines.Number(words[2]), int64(lines.Number(words[3])))
 		if err != nil || offset < 0 {
 			return nil, err
 		}
@@ -87,25 +69,25 @@ func (c *client) run(words []string) (any, error) {
 	case "partition_count":
 		return c.partitionCount(ctx, words[1])
 	case "add_partitions":
-		return nil, c.addPartitions(ctx, words[1], int32(number(words[2])))
+		return nil, c.addPartitions(ctx, words[1], int32(lines.Number(words[2])))
 	case "configs":
 		return c.configs(ctx, words[1])
 	case "set_config":
 		return nil, c.setConfig(ctx, words[1], words[2], words[3])
 	case "delete_records":
-		return nil, c.deleteRecords(ctx, words[1], int32(number(words[2])), int64(number(words[3])))
+		return nil, c.deleteRecords(ctx, words[1], int32(lines.Number(words[2])), int64(lines.Number(words[3])))
 	}
 	return nil, fmt.Errorf("no command %q", words[0])
 }
 
 func (c *client) produce(ctx context.Context, words []string) (any, error) {
 	var records []*kgo.Record
-	for range number(words[5]) {
-		line, err := c.in.ReadString('\n')
+	for range lines.Number(words[5]) {
+		line, err := lines.Next()
 		if err != nil {
 			return nil, err
 		}
-		records = append(records, record(words[1], strings.Split(strings.TrimSuffix(line, "\n"), "\t")))
+		records = append(records, record(words[1], line))
 	}
 	acks := map[string]kgo.Acks{"-1": kgo.AllISRAcks(), "0": kgo.NoAck(), "1": kgo.LeaderAck()}
 	codecs := map[string]kgo.CompressionCodec{
@@ -136,17 +118,17 @@ func (c *client) produce(ctx context.Context, words []string) (any, error) {
 
 func record(topic string, words []string) *kgo.Record {
 	made := &kgo.Record{
-		Topic: topic, Partition: int32(number(words[0])), Key: data(words[2]), Value: data(words[3]),
-		Timestamp: time.UnixMilli(int64(number(words[1]))),
+		Topic: topic, Partition: int32(lines.Number(words[0])), Key: lines.Data(words[2]), Value: lines.Data(words[3]),
+		Timestamp: time.UnixMilli(int64(lines.Number(words[1]))),
 	}
 	for i := 4; i < len(words); i += 2 {
-		made.Headers = append(made.Headers, kgo.RecordHeader{Key: words[i], Value: data(words[i+1])})
+		made.Headers = append(made.Headers, kgo.RecordHeader{Key: words[i], Value: lines.Data(words[i+1])})
 	}
 	return made
 }
 
 func (c *client) consume(ctx context.Context, words []string) (any, error) {
-	from := map[int32]kgo.Offset{int32(number(words[2])): kgo.NewOffset().At(int64(number(words[3])))}
+	from := map[int32]kgo.Offset{int32(lines.Number(words[2])): kgo.NewOffset().At(int64(lines.Number(words[3])))}
 	consumer, err := kgo.NewClient(
 		kgo.SeedBrokers(c.bootstrap),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{words[1]: from}),
@@ -157,7 +139,7 @@ func (c *client) consume(ctx context.Context, words []string) (any, error) {
 	}
 	defer consumer.Close()
 	found := []seen{}
-	for len(found) < number(words[4]) {
+	for len(found) < lines.Number(words[4]) {
 		fetches := consumer.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {
 			return nil, fmt.Errorf("after %d records: %w", len(found), err)
@@ -191,7 +173,7 @@ func (c *client) listOffset(ctx context.Context, topic string, partition int, ti
 
 func (c *client) createTopic(ctx context.Context, words []string) error {
 	wanted := kmsg.NewCreateTopicsRequestTopic()
-	wanted.Topic, wanted.NumPartitions, wanted.ReplicationFactor = words[1], int32(number(words[2])), 1
+	wanted.Topic, wanted.NumPartitions, wanted.ReplicationFactor = words[1], int32(lines.Number(words[2])), 1
 	for _, pair := range words[3:] {
 		name, value, _ := strings.Cut(pair, "=")
 		config := kmsg.NewCreateTopicsRequestTopicConfig()
@@ -294,24 +276,4 @@ func (c *client) deleteRecords(ctx context.Context, topic string, partition int3
 		return err
 	}
 	return kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
-}
-
-// The lines come from our own tests: what is no number there is a mistake of ours.
-func number(word string) int {
-	parsed, err := strconv.Atoi(word)
-	if err != nil {
-		panic(err)
-	}
-	return parsed
-}
-
-func data(word string) []byte {
-	if word == "-" {
-		return nil
-	}
-	decoded, err := base64.StdEncoding.DecodeString(word)
-	if err != nil {
-		panic(err)
-	}
-	return decoded
 }
