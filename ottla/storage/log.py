@@ -159,7 +159,9 @@ class Log:
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        is_plain = self._plain or (has_keys and takes_batches_as_they_are(self.config, has_keys=True))
+        is_plain = self._plain or (
+            has_keys and takes_batches_as_they_are(self.config, has_keys=True)
+        )
         fields = fields_as_they_are(view, self.config) if is_plain else None
         if fields is None or fields[9] >= 0:
             return self._append_with_care(view, fields, leader_epoch=leader_epoch, now_ms=now_ms)
