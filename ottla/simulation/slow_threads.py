@@ -6,12 +6,35 @@ import asyncio
 import random
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
 from typing import Any, TypeVar
 
 from ottla.storage.threads import Inline
 
 T = TypeVar("T")
+
+
+class _Late(Future[T]):
+    """Whoever blocks for it finds it done: time does not pass while the loop stands still."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        super().__init__()
+        self.timer: asyncio.TimerHandle | None = None
+        self._work = work
+
+    def do(self) -> None:
+        if self.done() or self.timer is None:
+            return
+        self.timer.cancel()
+        done = Inline().submit(self._work)
+        error = done.exception()
+        if error is None:
+            self.set_result(done.result())
+        else:
+            self.set_exception(error)
+
+    def result(self, timeout: float | None = None) -> T:
+        self.do()
+        return super().result(timeout)
 
 
 class SlowThreads(Inline):
@@ -21,36 +44,24 @@ class SlowThreads(Inline):
         self.delay_ms = (0, 0)
         self._loop = loop
         self._chance = chance
-        self._delayed: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self._late: dict[_Late[Any], None] = {}
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         if self.delay_ms == (0, 0):
             return super().submit(work)
-        future: Future[T] = Future()
-        late = partial(self._run, work, future)
-        delay_s = self._chance.randint(*self.delay_ms) / 1000
-        self._delayed[late] = self._loop.call_later(delay_s, self._due, late)
-        return future
-
-    def _due(self, late: Callable[[], None]) -> None:
-        del self._delayed[late]
-        late()
-
-    def _run(self, work: Callable[[], Any], future: Future[Any]) -> None:
-        done = super().submit(work)
-        error = done.exception()
-        if error is None:
-            future.set_result(done.result())
-        else:
-            future.set_exception(error)
+        late = _Late(work)
+        self._late[late] = None
+        late.add_done_callback(lambda _: self._late.pop(late, None))
+        late.timer = self._loop.call_later(self._chance.randint(*self.delay_ms) / 1000, late.do)
+        return late
 
     def close(self) -> None:
-        for late, timer in list(self._delayed.items()):
-            timer.cancel()
-            self._due(late)
+        for late in list(self._late):
+            late.do()
 
     def forget(self) -> None:
         """The process is gone, and its threads with it."""
-        for timer in self._delayed.values():
-            timer.cancel()
-        self._delayed.clear()
+        for late in self._late:
+            assert late.timer is not None
+            late.timer.cancel()
+        self._late.clear()

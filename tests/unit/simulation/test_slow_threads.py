@@ -37,6 +37,15 @@ async def test_work_is_done_at_its_time_and_not_before() -> None:
 
 
 @on_virtual_time
+async def test_who_blocks_for_it_does_not_wait_for_ever() -> None:
+    done: list[int] = []
+    future = threads(50).submit(lambda: done.append(1))
+    future.result()
+    await pass_ms(60)
+    assert done == [1]
+
+
+@on_virtual_time
 async def test_a_failing_disk_is_told_late_as_well() -> None:
     def fail() -> None:
         raise DiskFailed("/data", OSError())
