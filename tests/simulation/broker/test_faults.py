@@ -12,7 +12,7 @@ from ottla.protocol.apis.list_offsets import (
     ListOffsetsTopic,
 )
 from ottla.protocol.errors import ErrorCode
-from ottla.simulation.broker import START_MS, SimulatedMachine
+from ottla.simulation.broker import LOG_DIR, START_MS, SimulatedMachine
 from tests.simulation.broker.conversation import (
     HOUR_MS,
     Idempotent,
@@ -95,6 +95,19 @@ async def test_a_start_on_a_full_disk_leads_what_is_there(machine: SimulatedMach
     machine.disk.make_room()
     await asyncio.sleep(3)
     assert not (await produce(client, "later", b"a")).error_code
+
+
+@on_a_broker()
+async def test_a_stop_on_a_full_disk_leaves_nothing_locked(machine: SimulatedMachine) -> None:
+    client = await machine.connect()
+    await create_topic(client, "orders")
+    await produce(client, "orders", b"a")
+    machine.disk.fill_up()
+    await machine.stop()
+    machine.disk.make_room()
+    broker = await machine.start()
+    assert not broker.directories.online[LOG_DIR].was_clean
+    assert await read_all(await machine.connect(), "orders") == [b"a"]
 
 
 @on_a_broker()
