@@ -32,10 +32,13 @@ class Faults:
         self._is_synced = is_synced  # whatever was acknowledged survives a power cut, too
 
     async def hand_over(self, partition: int) -> None:
-        """Another broker leads it for a while; nothing is written there."""
+        """Another broker leads it for a while, and writes nothing; it may take long to load."""
         await self._lead(partition, leader=FOLLOWER, isr=[FOLLOWER, 0])
         await asyncio.sleep(self._chance.uniform(0, 3))
+        self._machine.threads.delay_ms = self._chance.choice(((0, 0), (10, 1_000)))
         await self._lead(partition, leader=0, isr=[0])
+        await asyncio.sleep(self._chance.uniform(0, 3))
+        self._machine.threads.delay_ms = (0, 0)
 
     async def wait_for_a_silent_replica(self, partition: int) -> None:
         """Appends time out, and are in the log."""
@@ -82,6 +85,7 @@ class Faults:
         ways = (machine.kill, machine.stop, machine.crash if self._is_synced else machine.kill)
         await self._chance.choice(ways)()
         await asyncio.sleep(self._chance.uniform(0, 5))
+        machine.disk.make_room()  # what it has to repair may need some
         await machine.start()
         self._clock.disturb()
 

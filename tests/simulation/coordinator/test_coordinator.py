@@ -13,12 +13,21 @@ PROPERTIES = {
     "offsets_commit_timeout_ms": "2000",
 }
 
+COMPACTS_ALL_THE_TIME = {
+    "offsets_load_buffer_size": "1000",
+    "offsets_topic_segment_bytes": "4000",
+    "log_cleaner_backoff_ms": "1000",
+    "log_cleaner_min_cleanable_ratio": "0.01",
+}
+
 
 def settings(seed: int) -> dict[str, str]:
     delay_ms = (0, 500, 3_000)[seed % 3]
     chosen = {"group_initial_rebalance_delay_ms": str(delay_ms)}
     if seed % 5 == 0:
         chosen["group_max_size"] = "4"
+    if seed % 4 < 2:
+        chosen |= COMPACTS_ALL_THE_TIME
     if seed % 2:
         chosen["log_flush_interval_messages"] = "1"
     return PROPERTIES | chosen
