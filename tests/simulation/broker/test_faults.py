@@ -111,6 +111,27 @@ async def test_a_stop_on_a_full_disk_leaves_nothing_locked(machine: SimulatedMac
 
 
 @on_a_broker()
+async def test_a_disk_that_is_full_when_it_is_to_be_synced_is_synced_later(
+    machine: SimulatedMachine,
+) -> None:
+    client = await machine.connect()
+    await create_topic(client, "orders", flush_messages="1")
+    machine.threads.delay_ms = (50, 50)
+    work = asyncio.ensure_future(produce(client, "orders", b"a", timeout_ms=1_000))
+    await asyncio.sleep(0.01)
+    machine.disk.fill_up()
+    assert (await work).error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert await read_all(client, "orders") == []
+    machine.disk.make_room()
+    answer = await produce(client, "orders", b"b")
+    assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, 1)
+    assert await read_all(client, "orders") == [b"a", b"b"]
+    await machine.crash()
+    await machine.start()
+    assert await read_all(await machine.connect(), "orders") == [b"a", b"b"]
+
+
+@on_a_broker()
 async def test_all_who_shared_the_lost_write_hear_of_it(machine: SimulatedMachine) -> None:
     clients = [await machine.connect() for _ in range(3)]
     await create_topic(clients[0], "orders")
