@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 from struct import pack
 from typing import NamedTuple
 
@@ -55,9 +56,14 @@ def read_assignment(data: bytes) -> tuple[int, ...]:
     return tuple(index for topic in found.assigned_partitions for index in topic.partitions)
 
 
-def assign(protocol: str, claims: Mapping[str, Claim], count: int) -> dict[str, list[int]]:
-    """By member id. A cooperative leader leaves out what its owner must give up first."""
-    members = sorted(claims)
+def assign(
+    protocol: str, claims: Mapping[str, Claim], count: int, chance: Random
+) -> dict[str, list[int]]:
+    """By member id. A cooperative leader leaves out what its owner must give up first.
+
+    Each time another member is the first, so that no two proposals are alike.
+    """
+    members = chance.sample(sorted(claims), len(claims))
     if protocol == EAGER[0]:
         share = -(-count // len(members))
         goal = {index: members[index // share] for index in range(count)}

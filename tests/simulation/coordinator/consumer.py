@@ -28,8 +28,12 @@ from tests.simulation.coordinator.dialect import TOPIC, Dialect, Identity
 from tests.simulation.coordinator.model import Clock, GroupModel
 
 PARTITIONS = 6
-# Longer than anything may wait here: whoever is not answered by then never will be.
-PATIENCE_MS = 400_000
+# Longer than anything may wait here: whoever is not answered by then never will be. A join waits
+# for new members of which nobody has heard again, five minutes at most; a sync for the leader.
+PATIENCE_MS = 30_000
+SYNC_PATIENCE_MS = 60_000
+JOIN_PATIENCE_MS = 400_000
+LONGEST_DAWDLE_S = 60
 _E = ErrorCode
 Answer = TypeVar("Answer", bound=Message)
 
@@ -148,20 +152,32 @@ class Consumer:
             assert answer.error_code == _E.COORDINATOR_NOT_AVAILABLE, _E(answer.error_code)
             await asyncio.sleep(0.1)
 
-    async def _ask(self, message: Message, expected: type[Answer], *, version: int) -> Answer:
+    async def _ask(
+        self,
+        message: Message,
+        expected: type[Answer],
+        *,
+        version: int,
+        within_ms: int = PATIENCE_MS,
+    ) -> Answer:
         connection = self._connection
         if connection is None:
             raise Disconnected(self.name)
-        if not self.is_calm and self._chance.random() < 0.03:
+        if self._happens(0.03):
             delay_s = self._chance.uniform(0, 0.08)
             asyncio.get_running_loop().call_later(delay_s, connection.close)
-        answer = await connection.request(message, version=version)
+        answer = await connection.request(message, version=version, timeout_ms=within_ms)
         assert isinstance(answer, expected)
         return answer
+
+    def _happens(self, likelihood: float) -> bool:
+        return not self.is_calm and self._chance.random() < likelihood
 
     async def _step(self) -> None:
         if self.wants_to_leave and self.member_id:
             await self._leave()
+        elif self.stage is not Stage.WORK and self.generation >= 0 and self._happens(0.04):
+            await self._dawdle()
         elif self.stage is Stage.JOIN:
             await self._join()
         elif self.stage is Stage.SYNC:
@@ -179,6 +195,17 @@ class Consumer:
                    _E.COORDINATOR_NOT_AVAILABLE, _E.COORDINATOR_LOAD_IN_PROGRESS)  # fmt: skip
         assert errors[0] in allowed, _E(errors[0])
         self.cut()
+
+    async def _dawdle(self) -> None:
+        """It is alive and says so, but everybody waits for it; or it commits what it may not."""
+        if self.stage is Stage.SYNC and self._chance.random() < 0.5:
+            await self._commit(self.who, range(PARTITIONS), is_premature=True)
+            return
+        stage = self.stage
+        ends = self._clock.now() + self._chance.uniform(0, LONGEST_DAWDLE_S)
+        while self.stage is stage and self._clock.now() < ends and not self.is_calm:
+            await self._heartbeat()
+            await asyncio.sleep(2)
 
     # Joining
 
@@ -199,10 +226,17 @@ class Consumer:
             session_timeout_ms=self._session_timeout_ms,
             rebalance_timeout_ms=self._rebalance_timeout_ms,
         )
-        answer = await self._ask(request, JoinGroupResponse, version=self._speaks.join)
+        answer = await self._ask(
+            request,
+            JoinGroupResponse,
+            version=self._speaks.join,
+            within_ms=JOIN_PATIENCE_MS,
+        )
         if answer.error_code == _E.MEMBER_ID_REQUIRED:
             assert not self.member_id, f"{self.member_id} is known"
             self.member_id = answer.member_id
+            if self._happens(0.05):
+                raise Ended  # and its place is kept for it
         elif answer.error_code == _E.NONE:
             self._hear_join(answer)
             self._model.heard_join(
@@ -233,11 +267,16 @@ class Consumer:
         asked, who = self._clock.asked(), self.who
         assignments: dict[str, bytes] = {}
         if self._claims:
-            shares = assignors.assign(self._protocol, self._claims, PARTITIONS)
+            shares = assignors.assign(self._protocol, self._claims, PARTITIONS, self._chance)
             assignments = {id: assignors.assignment(TOPIC, own) for id, own in shares.items()}
             self._model.proposes(self.generation, assignments)
         request = dialect.sync_request(who, self._protocol, assignments)
-        answer = await self._ask(request, SyncGroupResponse, version=self._speaks.sync)
+        answer = await self._ask(
+            request,
+            SyncGroupResponse,
+            version=self._speaks.sync,
+            within_ms=SYNC_PATIENCE_MS,
+        )
         if answer.error_code != _E.NONE:
             self._hear(_E(answer.error_code))
             return
@@ -274,7 +313,7 @@ class Consumer:
     def _pause_s(self) -> float:
         if self.is_calm:
             return 1.0
-        if self._chance.random() < 0.02:
+        if self._happens(0.02):
             return 1.5 * self._session_timeout_ms / 1000
         return self._chance.uniform(0.1, 2.5)
 
@@ -302,7 +341,9 @@ class Consumer:
         except OSError:
             self.cut()
 
-    async def _commit(self, who: Identity, partitions: Sequence[int]) -> None:
+    async def _commit(
+        self, who: Identity, partitions: Sequence[int], *, is_premature: bool = False
+    ) -> None:
         asked, model = self._clock.asked(), self._model
         commits = [model.commits(index, generation=who.generation) for index in partitions]
         request = dialect.commit_request(who, commits)
@@ -316,7 +357,7 @@ class Consumer:
         errors = {each.partition_index: _E(each.error_code) for each in topic.partitions}
         for sent in commits:
             model.heard_commit(sent, asked, errors[sent.partition])
-        if who == self.who:
+        if who == self.who and not is_premature:
             self._hear(errors[partitions[0]])
 
     async def _fetch(self, partitions: Sequence[int]) -> None:

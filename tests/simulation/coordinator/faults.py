@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from random import Random
 
 from ottla.protocol.apis.leader_and_isr import (
@@ -30,15 +31,17 @@ class Faults:
         self._clock = clock
         self._chance = chance
         self._is_synced = is_synced  # whatever was acknowledged survives a power cut, too
+        self._usual_ms = (1, 200) if is_synced else (0, 0)
+        machine.threads.delay_ms = self._usual_ms
 
     async def hand_over(self, partition: int) -> None:
         """Another broker leads it for a while, and writes nothing; it may take long to load."""
         await self._lead(partition, leader=FOLLOWER, isr=[FOLLOWER, 0])
         await asyncio.sleep(self._chance.uniform(0, 3))
-        self._machine.threads.delay_ms = self._chance.choice(((0, 0), (10, 1_000)))
+        self._machine.threads.delay_ms = self._chance.choice((self._usual_ms, (10, 1_000)))
         await self._lead(partition, leader=0, isr=[0])
         await asyncio.sleep(self._chance.uniform(0, 3))
-        self._machine.threads.delay_ms = (0, 0)
+        self._machine.threads.delay_ms = self._usual_ms
 
     async def wait_for_a_silent_replica(self, partition: int) -> None:
         """Appends time out, and are in the log."""
@@ -80,7 +83,12 @@ class Faults:
         assert answer.partition_errors[0].error_code == ErrorCode.NONE
 
     async def die(self) -> None:
+        """At the worst moment, if it can: when somebody has just been told that all is well."""
         machine = self._machine
+        if self._chance.random() < 0.7:
+            self._clock.acknowledged.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._clock.acknowledged.wait(), 2)
         self._clock.disturb()
         ways = (machine.kill, machine.stop, machine.crash if self._is_synced else machine.kill)
         await self._chance.choice(ways)()
@@ -97,7 +105,7 @@ class Faults:
     async def slow_down(self) -> None:
         self._machine.threads.delay_ms = (1, self._chance.choice((50, 500, 4_000)))
         await asyncio.sleep(self._chance.uniform(1, 10))
-        self._machine.threads.delay_ms = (0, 0)
+        self._machine.threads.delay_ms = self._usual_ms
 
     async def set_the_clock(self) -> None:
         """The wall's: what waits must not notice."""

@@ -5,6 +5,7 @@ Times tell what came before what: of two requests that overlap either may have b
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -70,6 +71,7 @@ class Clock:
         self.now = now
         self.disturbances = 0
         self.disturbed_at = 0.0
+        self.acknowledged = asyncio.Event()  # a commit, just now
 
     def asked(self) -> Asked:
         return Asked(self.now(), self.disturbances)
@@ -178,6 +180,8 @@ class GroupModel:
 
     def heard_commit(self, sent: Sent, asked: Asked, error: ErrorCode) -> None:
         sent.ended, sent.error = self._clock.now(), error
+        if error is ErrorCode.NONE:
+            self._clock.acknowledged.set()
         if error is ErrorCode.NONE and sent.generation >= 0:
             self._check_current(asked, f"commit of {sent.partition}", sent.generation)
 
