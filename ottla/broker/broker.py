@@ -21,6 +21,7 @@ from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
 from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
+from ottla.broker.quota_control import QuotaControl
 from ottla.broker.reconfiguration import Reconfiguration
 from ottla.broker.recovering import Recovering
 from ottla.broker.routes import get_routes, post_routes
@@ -137,7 +138,8 @@ class Broker:
         self.id = await broker_id(config, ports.disk, store)
         self.overrides = Overrides(config)
         self.settings = Settings(self.overrides)
-        self.reconfiguration = Reconfiguration(self.id, self.overrides, self.settings)
+        self.quotas = QuotaControl(config)
+        self.reconfiguration = Reconfiguration(self.id, self.overrides, self.settings, self.quotas)
         watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
         return store, watcher
@@ -183,6 +185,7 @@ class Broker:
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
         self.reconfiguration.attach(self.replicas, self.server)
+        self.quotas.attach(self.services, self.server)
 
     async def _control(self, store: MetadataStore) -> None:
         """Become known to the cluster, and perhaps its controller."""

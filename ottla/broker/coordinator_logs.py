@@ -14,6 +14,7 @@ from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.files import DiskFailed
+from ottla.storage.incoming import takes_keyed_batches
 from ottla.storage.log import Slice
 from ottla.timing.clock import Clock
 
@@ -81,7 +82,8 @@ class PartitionLog:
         batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
         try:
             view = memoryview(bytearray(batch))  # the leader writes offsets into it
-            appended = partition.append(view, acks=self._acks, now_ms=now_ms, has_keys=True)
+            is_plain = takes_keyed_batches(partition.local_log().config)
+            appended = partition.append(view, acks=self._acks, now_ms=now_ms, as_it_is=is_plain)
             result.appended(partition, appended)
         except KafkaError as error:
             result.refuse(error.code)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ottla.broker.group_metering import measure_groups
+from ottla.broker.quota_metrics import measure_quotas
 from ottla.metrics import Metrics
 from ottla.protocol.registry import API_NAMES
 
@@ -40,6 +41,7 @@ def gather(broker: Broker) -> Metrics:
     evictions = metrics.counter(f"{_SESSIONS}IncrementalFetchSessionEvictionsPerSec")
     evictions.count = sessions.evictions
     metrics.gauge(f"{_SOCKETS}connection-count", _value(len(broker.server.connections)))
+    measure_quotas(metrics, broker)
     metrics.gauge("ottla:type=EventLoop,name=LongestStallMs", _value(broker.stalls.longest_ms))
     return metrics
 

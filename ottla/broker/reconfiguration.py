@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ottla.broker.limits import limits_of
+from ottla.broker.quota_control import QuotaControl
 from ottla.broker.settings import Settings
 from ottla.config.overrides import BrokerChanged, Changed, Overrides, TopicChanged
 from ottla.network.server import Server
@@ -17,10 +18,13 @@ _ALL_BROKERS = "<default>"
 class Reconfiguration:
     """Takes what the store says; tells the logs and the server what they must know."""
 
-    def __init__(self, broker_id: int, overrides: Overrides, settings: Settings) -> None:
+    def __init__(
+        self, broker_id: int, overrides: Overrides, settings: Settings, quotas: QuotaControl
+    ) -> None:
         self._broker_id = broker_id
         self._overrides = overrides
         self._settings = settings
+        self._quotas = quotas
         self._replicas: Replicas | None = None
         self._server: Server | None = None
         overrides.on_change(self._changed)
@@ -35,8 +39,12 @@ class Reconfiguration:
             self._overrides.set_all_brokers(values)
         elif entity_type == "brokers" and name == str(self._broker_id):
             self._overrides.set_this_broker(values)
+        else:
+            self._quotas.stored(entity_type, name, values)
 
     def _changed(self, changed: Changed) -> None:
+        if isinstance(changed, BrokerChanged):
+            self._quotas.configure(changed.after)
         if self._replicas is None or self._server is None:
             return  # whatever is opened later asks for its configuration itself
         for partition in self._replicas.partitions.values():

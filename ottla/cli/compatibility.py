@@ -75,12 +75,16 @@ About 2,000 requests are put to Ottla and compared with what Kafka 3.9.1 answere
 of differences that are meant, each with its reason, is `tests/differential/intended.py`; any other
 difference fails the tests.
 
+## Security and features
+
+SASL, ACLs and delegation tokens are answered as 3.9.1 answers where no security is configured.
+SCRAM credentials are kept in the metadata store as 3.9.1 keeps them, and no login uses them yet.
+Of feature flags there is none, as in 3.9.1 with ZooKeeper: every change of one is refused.
+
 ## Knowingly left out
 
 - What the broker does not serve yet, it does not advertise: groups of KIP-848 (68, 69),
-  transactions (24-28, 65, 66), SASL, ACLs and delegation tokens (17, 29-31, 36, 38-41, 50, 51),
-  quotas (48, 49), reassignment (45, 46), and what only several brokers ask each other (56, 58, 67).
-- Feature flags (57), which in 3.9.1 only a KRaft cluster changes.
+  transactions (24-28, 65, 66), and what only several brokers ask each other (56, 58).
 - Share groups (76-79, 83-87): 3.9.1 hides these APIs, since they are unstable. Their messages
   are declared as 3.9.1 has them, to be read where they turn up; a later release changed them.
 - Versions and APIs that came with 4.0 or later: none is declared. A client of 4.x agrees with the

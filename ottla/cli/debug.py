@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from http.client import HTTPException
-from typing import Annotated, Any
-from urllib.error import HTTPError
-from urllib.request import ProxyHandler, build_opener
+from typing import Annotated
 
 import typer
 
-from ottla.cli.failure import fail
+from ottla.cli.http_port import Url, fetch_document
 from ottla.cli.output import print_table, visible
-
-_TIMEOUT_SECONDS = 10
 
 debug = typer.Typer(
     add_completion=False,
@@ -23,14 +18,6 @@ debug = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-Url = Annotated[
-    str,
-    typer.Option(
-        help="The broker's HTTP port, as it prints it when it starts: http://127.0.0.1:PORT "
-        "(its option ottla.http.port).",
-        show_default=False,
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what the broker sent, as JSON.")]
 Row = Mapping[str, object]
 
@@ -71,7 +58,7 @@ def timers(url: Url, *, as_json: AsJson = False) -> None:
     - `ottla debug timers --url http://127.0.0.1:9600`
     - `ottla debug timers --url http://127.0.0.1:9600 --json`
     """
-    document = _fetch(url, "/debug/timers", "timer", "purgatories")
+    document = fetch_document(url, "/debug/timers", "timer", "purgatories")
     if as_json:
         typer.echo(json.dumps(document, indent=2))
         return
@@ -99,34 +86,12 @@ def connections(url: Url, *, as_json: AsJson = False) -> None:
     - `ottla debug connections --url http://127.0.0.1:9600`
     - `ottla debug connections --url http://127.0.0.1:9600 --json`
     """
-    document = _fetch(url, "/debug/connections", "connections")
+    document = fetch_document(url, "/debug/connections", "connections")
     if as_json:
         typer.echo(json.dumps(document, indent=2))
         return
     rows = [(*_cells(each, _CONNECTIONS), _software(each)) for each in document["connections"]]
     print_table((*_CONNECTIONS.values(), "software"), rows)
-
-
-def _fetch(url: str, path: str, *expected: str) -> dict[str, Any]:
-    """What the broker answers, or the end with a sentence."""
-    if not url.startswith("http://"):
-        raise typer.BadParameter(f"{url!r} is not like http://127.0.0.1:PORT.", param_hint="--url")
-    # Never through a proxy: the port is on this machine's own loopback.
-    opener = build_opener(ProxyHandler({}))
-    try:
-        with opener.open(url.rstrip("/") + path, timeout=_TIMEOUT_SECONDS) as answer:
-            document = json.load(answer)
-    except HTTPError as refusal:
-        refusal.close()
-        fail(f"{url} has no {path} (it answered {refusal.code}). Is it a broker's HTTP port?")
-    except (HTTPException, ConnectionResetError, ValueError) as cause:
-        fail(f"{url} does not answer as a broker's HTTP port does ({cause}). Is it another port?")
-    except OSError as cause:
-        reason = getattr(cause, "reason", cause)
-        fail(f"nobody answers at {url} ({reason}). Is the broker up, and its ottla.http.port set?")
-    if not isinstance(document, dict) or not document.keys() >= set(expected):
-        fail(f"{url} does not answer {path} as this version of Ottla does.")
-    return document
 
 
 def _next_turn(timer: Row) -> str:

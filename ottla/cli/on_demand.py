@@ -15,6 +15,7 @@ MODULES = {
     "topics": "ottla.cli.topics",
     "configs": "ottla.cli.configs",
     "offsets": "ottla.cli.offsets",
+    "quotas": "ottla.cli.quotas",
     "log-dirs": "ottla.cli.log_dirs",
     "produce": "ottla.cli.produce",
     "consume": "ottla.cli.consume",

@@ -10,15 +10,14 @@ def out_of_balance(
     context: ControllerContext, *, percentage_per_broker: int
 ) -> list[TopicPartition]:
     """Those of brokers that lead too few of the partitions they should, and could lead now."""
+    if context.reassigned:
+        return []  # leaders move anyway
     led_by_others: dict[int, list[TopicPartition]] = {}
     preferred_count: dict[int, int] = {}
     for at, leadership in context.leaderships.items():
-        replicas = context.replica_set(at)
-        if replicas.adding or replicas.removing:
-            return []  # a reassignment runs: leaders move anyway
         if at.topic in context.deleting:
             continue
-        preferred = replicas.replicas[0]
+        preferred = context.replica_set(at).replicas[0]
         preferred_count[preferred] = preferred_count.get(preferred, 0) + 1
         if leadership.leader != preferred:
             led_by_others.setdefault(preferred, []).append(at)

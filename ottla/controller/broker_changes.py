@@ -9,6 +9,7 @@ from ottla.controller.elections import Elected, elect_for_shutdown
 from ottla.controller.events import BrokerModification
 from ottla.controller.lists import split
 from ottla.controller.loading import live_broker, load_brokers
+from ottla.controller.reassigning import resume_reassignments
 from ottla.controller.states import REPLICA_BEFORE, PartitionState, ReplicaState
 from ottla.controller.term import Term
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -65,6 +66,7 @@ async def _started(term: Term, brokers: dict[int, LiveBroker]) -> None:
     await term.flush()
     await term.partitions.bring_online()
     await term.flush()
+    await resume_reassignments(term, dict.fromkeys(r.at for r in replicas))
     waiting = {r.at.topic: None for r in replicas if r.at.topic in context.deleting}
     if waiting:
         await term.deletion.retry(waiting)

@@ -9,15 +9,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from ottla.store import paths
 from ottla.store.port import (
     BadVersion,
     Create,
+    Delete,
     MetadataStore,
     NodeExists,
     NoNode,
+    NotEmpty,
     Operation,
     StoreError,
     Write,
@@ -26,6 +29,8 @@ from ottla.store.znodes import Config, ConfigChange
 
 NOTIFICATIONS_LAST_MS = 15 * 60 * 1000
 RETRY_BACKOFF_SECONDS = 0.1
+# There may be many of them, so that those of whom nothing is said any more leave no node.
+_REMOVED_WHEN_EMPTY = ("users", "clients", "ips")
 
 log = logging.getLogger(__name__)
 
@@ -52,19 +57,22 @@ class ConfigStore:
 
         If somebody changes them at the same moment, `edit` is asked again.
         """
+        path = paths.config(entity)
+        keeps_empty = entity.partition("/")[0] not in _REMOVED_WHEN_EMPTY
+        change = Create(paths.CONFIG_CHANGE, ConfigChange(entity).encode(), sequential=True)
         while True:
             before, version = await self._read(entity)
             after = dict(edit(dict(before)))
-            data = Config(after).encode()
-            path = paths.config(entity)
-            changed: Operation = Create(path, data)
-            if version is not None:
-                changed = Write(path, data, version)
-            change = Create(paths.CONFIG_CHANGE, ConfigChange(entity).encode(), sequential=True)
             try:
-                await self._store.multi([changed, change])
+                if after or keeps_empty:
+                    await self._store.multi([_written(path, after, version), change])
+                else:
+                    await self._store.multi([*_removed(path, version), change])
+                    await self._remove_above(entity)
             except (BadVersion, NodeExists):
                 continue
+            except NotEmpty:
+                keeps_empty = True  # a user whose clients have values of their own
             except NoNode:
                 await self._create_above(path)
             else:
@@ -99,11 +107,31 @@ class ConfigStore:
                 except NodeExists:
                     continue
 
+    async def _remove_above(self, entity: str) -> None:
+        """Of a user without values of its own nothing stays when its last client goes."""
+        user, clients, _ = entity.rpartition("/clients/")
+        if not clients:
+            return
+        with suppress(BadVersion, NoNode, NotEmpty):
+            await self._store.delete(paths.config(f"{user}/clients"))
+            values, version = await self._read(user)
+            if not values and version is not None:
+                await self._store.delete(paths.config(user), expect_version=version)
+
     async def _names(self, below: str) -> list[str]:
         try:
             return await self._store.children(paths.config(below))
         except NoNode:
             return []
+
+
+def _written(path: str, values: Values, version: int | None) -> Operation:
+    data = Config(values).encode()
+    return Create(path, data) if version is None else Write(path, data, version)
+
+
+def _removed(path: str, version: int | None) -> list[Operation]:
+    return [] if version is None else [Delete(path, version)]
 
 
 class ConfigWatcher:

@@ -44,6 +44,10 @@ class ReplicaSet:
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
 
+    @property
+    def is_reassigned(self) -> bool:
+        return bool(self.adding or self.removing)
+
 
 @dataclass(frozen=True, slots=True)
 class LiveBroker:
@@ -63,6 +67,7 @@ class ControllerContext:
         self.topic_ids: dict[str, bytes] = {}
         self.topic_names: dict[bytes, str] = {}
         self.assignments: dict[str, dict[int, ReplicaSet]] = {}
+        self.reassigned: dict[TopicPartition, None] = {}  # those whose replicas are moving
         self.leaderships: dict[TopicPartition, Leadership] = {}
         self.partition_states: dict[TopicPartition, PartitionState] = {}
         self.replica_states: dict[Replica, ReplicaState] = {}
@@ -83,6 +88,10 @@ class ControllerContext:
         for broker in before.replicas if before else ():
             self._held[broker].pop(at, None)
         self.assignments[at.topic][at.partition] = replicas
+        if replicas.is_reassigned:
+            self.reassigned[at] = None
+        else:
+            self.reassigned.pop(at, None)
         for broker in replicas.replicas:
             self._held.setdefault(broker, {})[at] = None
 
@@ -93,6 +102,7 @@ class ControllerContext:
                 self.replica_states.pop(replica, None)
                 self.offline_dirs.get(replica.broker, {}).pop(at, None)
             self.leaderships.pop(at, None)
+            self.reassigned.pop(at, None)
             self.partition_states.pop(at, None)
             self.leaderless.pop(at, None)
         self.assignments.pop(topic, None)

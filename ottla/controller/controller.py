@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from ottla.controller import events
 from ottla.controller.context import ControllerContext, TopicPartition
-from ottla.controller.events import ElectionResult, ElectionType, Event
+from ottla.controller.events import ElectionResult, ElectionType, Event, ReassignmentResult
 from ottla.controller.fence import ControllerMoved, Fence
 from ottla.controller.notifications import says_something
 from ottla.controller.office import claim_office, holder
@@ -84,6 +84,10 @@ class Controller:
         """For writes that only the active controller may do."""
         return self._active_term().fence
 
+    def check_active(self) -> None:
+        """Refuses with `NOT_CONTROLLER` what only the active controller may do."""
+        self._active_term()
+
     def _active_term(self) -> Term:
         if self._term is None or not self._term.is_loaded:
             raise _not_controller()
@@ -125,6 +129,16 @@ class Controller:
         done = asyncio.get_running_loop().create_future()
         chosen = None if partitions is None else tuple(partitions)
         self._put(events.LeaderElection(election_type, chosen, done))
+        return await done
+
+    async def alter_reassignments(
+        self, wanted: Mapping[TopicPartition, tuple[int, ...] | None]
+    ) -> dict[TopicPartition, ReassignmentResult]:
+        """None stops moving a partition; it goes back to where it was."""
+        self._active_term()
+        done: asyncio.Future[dict[TopicPartition, ReassignmentResult]]
+        done = asyncio.get_running_loop().create_future()
+        self._put(events.ReassignmentAlteration(wanted, done))
         return await done
 
     async def controlled_shutdown(self, broker: int, *, broker_epoch: int) -> list[TopicPartition]:
@@ -247,7 +261,11 @@ class Controller:
 
 def _refuse(event: Event) -> None:
     match event:
-        case events.LeaderElection(done=done) | events.ControlledShutdown(done=done):
+        case (
+            events.LeaderElection(done=done)
+            | events.ReassignmentAlteration(done=done)
+            | events.ControlledShutdown(done=done)
+        ):
             if not done.done():
                 done.set_exception(_not_controller())
 

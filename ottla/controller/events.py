@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TypeAlias
@@ -69,6 +70,16 @@ class PreferredElectionRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ReassignmentRequest:
+    """Kafka's old tool asks for partitions to be moved by a node in the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentResumption:
+    """The controller before us has left partitions on their way."""
+
+
+@dataclass(frozen=True, slots=True)
 class BalanceLeaders:
     """It is time to see whether leadership is spread as the assignment wants it."""
 
@@ -105,6 +116,20 @@ class LeaderElection:
     done: asyncio.Future[dict[TopicPartition, ElectionResult]] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ReassignmentResult:
+    code: ErrorCode
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReassignmentAlteration:
+    """Where partitions are to go; None takes back what was begun."""
+
+    wanted: Mapping[TopicPartition, tuple[int, ...] | None]
+    done: asyncio.Future[dict[TopicPartition, ReassignmentResult]] = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ControlledShutdown:
     broker: int
@@ -112,7 +137,7 @@ class ControlledShutdown:
     done: asyncio.Future[list[TopicPartition]] = field(repr=False)
 
 
-Request: TypeAlias = LeaderElection | ControlledShutdown
+Request: TypeAlias = LeaderElection | ReassignmentAlteration | ControlledShutdown
 
 Event: TypeAlias = (
     ControllerChange
@@ -125,6 +150,8 @@ Event: TypeAlias = (
     | IsrChangeNotification
     | LogDirFailure
     | PreferredElectionRequest
+    | ReassignmentRequest
+    | ReassignmentResumption
     | BalanceLeaders
     | ReplicaAnswers
     | DeletionAnswers

@@ -10,7 +10,7 @@ from ottla.controller.context import ControllerContext
 from ottla.controller.fence import ControllerMoved
 from ottla.controller.placement import Assignment, check_expansion, expand
 from ottla.controller.topic_names import is_name
-from ottla.controller.topics import Office, live_candidates
+from ottla.controller.topics import Office, Spend, live_candidates, unlimited
 from ottla.protocol.apis.create_partitions import CreatePartitionsTopic
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.store import paths
@@ -29,7 +29,11 @@ class AddedPartitions:
 
 
 async def create_partitions(
-    office: Office, topics: Sequence[CreatePartitionsTopic], *, validate_only: bool
+    office: Office,
+    topics: Sequence[CreatePartitionsTopic],
+    *,
+    validate_only: bool,
+    spend: Spend = unlimited,
 ) -> list[AddedPartitions]:
     counts = Counter(topic.name for topic in topics)
     results: dict[str, AddedPartitions] = {}
@@ -37,7 +41,7 @@ async def create_partitions(
         try:
             if counts[topic.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic in request.")
-            added = await _add(office, topic, validate_only=validate_only)
+            added = await _add(office, topic, spend, validate_only=validate_only)
             results[topic.name] = AddedPartitions(topic.name, added=tuple(added))
         except KafkaError as refusal:
             detail = refusal.detail or None
@@ -45,13 +49,17 @@ async def create_partitions(
     return list(results.values())
 
 
-async def _add(office: Office, topic: CreatePartitionsTopic, *, validate_only: bool) -> Assignment:
+async def _add(
+    office: Office, topic: CreatePartitionsTopic, spend: Spend, *, validate_only: bool
+) -> Assignment:
     while True:
         entry = await _entry(office, topic.name)
         before = TopicAssignment.decode(entry.data, entry.path)
         added = _expansion(office.context, topic, before)
         if validate_only:
             return added
+        spend(len(added))
+        spend = unlimited  # should it have to be tried again
         after = replace(before, replicas={**before.replicas, **added})
         try:
             await office.fence.multi([Write(entry.path, after.encode(), entry.version)])

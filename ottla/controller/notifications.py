@@ -7,6 +7,7 @@ from ottla.controller.context import ControllerContext, Replica, TopicPartition
 from ottla.controller.fence import Fence
 from ottla.controller.lists import split
 from ottla.controller.loading import names_below
+from ottla.controller.reassigning import resume_reassignments
 from ottla.controller.states import REPLICA_BEFORE, ReplicaState
 from ottla.controller.term import Term
 from ottla.protocol.apis.leader_and_isr import LeaderAndIsrResponse
@@ -29,6 +30,7 @@ async def isr_changed(term: Term) -> None:
         term.context.leaderships.update(await term.states.read(changed))
         term.batch.inform(term.context.brokers, changed)
         await term.flush()
+        await resume_reassignments(term, changed)
     await term.fence.delete(entry.path for entry in entries)
 
 

@@ -19,6 +19,11 @@ from ottla.controller.notifications import (
     log_dirs_failed,
     replicas_answered,
 )
+from ottla.controller.reassigning import (
+    alter_reassignments,
+    reassignment_requested,
+    resume_reassignments,
+)
 from ottla.controller.term import Term
 from ottla.controller.topic_changes import (
     deletions_requested,
@@ -37,6 +42,8 @@ _LOOKS = {
     events.IsrChangeNotification(): isr_changed,
     events.LogDirFailure(): log_dirs_failed,
     events.PreferredElectionRequest(): preferred_election_requested,
+    events.ReassignmentRequest(): reassignment_requested,
+    events.ReassignmentResumption(): resume_reassignments,
     events.BalanceLeaders(): balance_leaders,
 }
 
@@ -51,7 +58,9 @@ async def react(term: Term, event: Event) -> None:
             await replicas_answered(term, broker, answer)
         case events.DeletionAnswers(broker, stopped, asked):
             await deletions_answered(term, broker, stopped, asked)
-        case events.LeaderElection() | events.ControlledShutdown():
+        case (
+            events.LeaderElection() | events.ReassignmentAlteration() | events.ControlledShutdown()
+        ):
             await _fulfil(term, event)
         case _:
             await _LOOKS[event](term)
@@ -61,6 +70,8 @@ async def _fulfil(term: Term, request: Request) -> None:
     match request:
         case events.LeaderElection(election_type, partitions, elected):
             _answer(elected, await elect_leaders(term, election_type, partitions))
+        case events.ReassignmentAlteration(wanted, altered):
+            _answer(altered, await alter_reassignments(term, wanted))
         case events.ControlledShutdown(broker, broker_epoch, left):
             try:
                 _answer(left, await shut_down(term, broker, broker_epoch=broker_epoch))

@@ -18,6 +18,8 @@ from ottla.controller.events import (
     LogDirFailure,
     PartitionModification,
     PreferredElectionRequest,
+    ReassignmentRequest,
+    ReassignmentResumption,
     TopicChange,
     TopicDeletionRequest,
 )
@@ -108,6 +110,9 @@ class Term:
         await self.partitions.bring_online()
         await self.flush()
         await self.deletion.resume()
+        if self.context.reassigned:
+            self._put(ReassignmentResumption())
+        self._put(ReassignmentRequest())
         self._put(PreferredElectionRequest())
 
     def end(self) -> None:
@@ -158,6 +163,7 @@ class Term:
         ):
             self._watch(event, self._store.watch_children, path)
         self._watch(PreferredElectionRequest(), self._store.watch, paths.PREFERRED_REPLICA_ELECTION)
+        self._watch(ReassignmentRequest(), self._store.watch, paths.REASSIGN_PARTITIONS)
 
     async def _load(self) -> None:
         self.context.brokers = await load_brokers(self.fence)

@@ -39,30 +39,36 @@ class TopicDeletion:
         self._ineligible: dict[str, None] = {}
 
     def begin(self, topics: Iterable[str]) -> None:
-        """As a new controller finds them: those with a replica on a dead broker must wait."""
+        """As a new controller finds them: those with a replica that is away or moves must wait."""
         self._started.clear()
         self._ineligible.clear()
         for topic in topics:
             self._context.deleting[topic] = None
             replicas = self._context.replicas_of_topic(topic)
-            if not all(self._context.is_online(replica) for replica in replicas):
+            is_whole = all(self._context.is_online(replica) for replica in replicas)
+            if not is_whole or self._is_moving(topic):
                 self._ineligible[topic] = None
 
     async def add(self, topics: Sequence[str]) -> None:
         self._context.deleting.update(dict.fromkeys(topics))
         for topic in topics:
-            if any(replicas.adding for replicas in self._context.assignments[topic].values()):
+            if self._is_moving(topic):
                 self._ineligible[topic] = None  # until its reassignment is done
         await self.resume()
 
+    def _is_moving(self, topic: str) -> bool:
+        return any(known.is_reassigned for known in self._context.assignments[topic].values())
+
     async def retry(self, topics: Iterable[str]) -> None:
-        """A broker that held replicas of these topics is back."""
+        """A broker that held replicas of these topics is back, or they have moved."""
         for topic in topics:
             self._ineligible.pop(topic, None)
         await self.resume()
 
     async def failed(self, replicas: Sequence[Replica]) -> None:
         """Their brokers are gone, or could not delete them."""
+        # A replica may be deleted for a reassignment, too: what becomes of it holds nobody up.
+        replicas = [r for r in replicas if r.at.topic in self._context.deleting]
         stopped = (ReplicaState.OFFLINE, ReplicaState.DELETION_STARTED)
         lost = [r for r in replicas if self._context.replica_state(r) in stopped]
         self._replicas.move(lost, ReplicaState.DELETION_INELIGIBLE)

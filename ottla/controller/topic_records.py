@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ottla.controller.context import ReplicaSet
+from ottla.controller.context import ReplicaSet, TopicPartition
 from ottla.controller.fence import MOST_OPERATIONS, Fence
 from ottla.controller.lists import chunks
 from ottla.controller.slices import in_slices
 from ottla.store import paths
-from ottla.store.port import Delete, NoNode, NotEmpty, Operation, Write
+from ottla.store.port import BadVersion, Delete, NoNode, NotEmpty, Operation, Write
 from ottla.store.znodes import TopicAssignment
 
 Assignment = dict[int, ReplicaSet]
@@ -56,6 +56,27 @@ class TopicRecords:
         )
         await self._fence.multi([Write(paths.topic(topic), known.encode())])
 
+    async def assign(self, at: TopicPartition, replicas: ReplicaSet) -> None:
+        """Of one partition: whoever adds others at the same moment loses nothing."""
+        path = paths.topic(at.topic)
+        while True:
+            entry = await self._fence.store.read(path)
+            if entry is None:
+                raise NoNode(path)
+            known = TopicAssignment.decode(entry.data, path)
+            changed = replace(
+                known,
+                replicas={**known.replicas, at.partition: replicas.replicas},
+                adding=_noted(known.adding, at.partition, replicas.adding),
+                removing=_noted(known.removing, at.partition, replicas.removing),
+                version=max(known.version, 2),  # the first with reassignments
+            )
+            try:
+                await self._fence.multi([Write(path, changed.encode(), entry.version)])
+            except BadVersion:
+                continue
+            return
+
     async def delete(self, topics: Sequence[str]) -> None:
         """Partitions first, then the topic, its configs, and the wish to delete it at last."""
         expected = (op for topic in topics for op in self._expected_deletions(topic))
@@ -91,6 +112,13 @@ class TopicRecords:
             child = f"{path}/{name}"
             found += [*await self._below(child), child]
         return found
+
+
+def _noted(
+    known: Mapping[int, tuple[int, ...]], partition: int, brokers: tuple[int, ...]
+) -> dict[int, tuple[int, ...]]:
+    others = {each: noted for each, noted in known.items() if each != partition}
+    return others | ({partition: brokers} if brokers else {})
 
 
 def _topic_paths(topic: str) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ottla.controller.context import ControllerContext
@@ -27,6 +27,14 @@ from ottla.store.znodes import Config, TopicAssignment
 
 # In a request: take the broker's default. Also what a result has when there is no topic.
 UNSET = -1
+
+
+# Told how many partitions are about to change; raises `KafkaError` if that is too many (KIP-599).
+Spend = Callable[[int], None]
+
+
+def unlimited(_partitions: int) -> None:
+    """The broker's own changes have no quota."""
 
 
 class Office(Protocol):
@@ -95,7 +103,12 @@ def live_candidates(context: ControllerContext) -> list[Candidate]:
 
 
 async def create_topics(
-    office: Office, topics: Sequence[CreatableTopic], rules: TopicRules, *, validate_only: bool
+    office: Office,
+    topics: Sequence[CreatableTopic],
+    rules: TopicRules,
+    *,
+    validate_only: bool,
+    spend: Spend = unlimited,
 ) -> list[CreatedTopic]:
     """One result for each topic, in the order of the request."""
     marked = await names_below(office.fence, paths.DELETE_TOPICS)
@@ -108,8 +121,11 @@ async def create_topics(
             if counts[topic.name] > 1:
                 message = "Found multiple entries for this topic."
                 raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-            plans[topic.name] = planner.plan(topic)
-            results[topic.name] = _created(plans[topic.name], validate_only=validate_only)
+            plan = planner.plan(topic)
+            if not validate_only:
+                spend(len(plan.assignment))
+            plans[topic.name] = plan
+            results[topic.name] = _created(plan, validate_only=validate_only)
         except KafkaError as refusal:
             results[topic.name] = CreatedTopic(topic.name, refusal.code, refusal.detail or None)
     if not validate_only:
@@ -250,9 +266,11 @@ async def _fenced(fence: Fence, operations: Sequence[Operation]) -> None:
         raise KafkaError(ErrorCode.NOT_CONTROLLER, str(moved)) from moved
 
 
-async def delete_topics(office: Office, topics: Sequence[DeleteTopicState]) -> list[DeletedTopic]:
+async def delete_topics(
+    office: Office, topics: Sequence[DeleteTopicState], *, spend: Spend = unlimited
+) -> list[DeletedTopic]:
     """By name or by id. A topic that is being deleted already is no mistake."""
-    results = [await _deletable(office, topic) for topic in topics]
+    results = [_affordable(office, await _deletable(office, topic), spend) for topic in topics]
     names = [r.name for r in results if r.code is ErrorCode.NONE and r.name is not None]
     for some in chunks(dict.fromkeys(names), MOST_OPERATIONS):
         operations = [Create(paths.delete_topic(name), b"") for name in some]
@@ -263,6 +281,16 @@ async def delete_topics(office: Office, topics: Sequence[DeleteTopicState]) -> l
                 if await office.fence.store.read(operation.path) is None:
                     await _fenced(office.fence, [operation])
     return results
+
+
+def _affordable(office: Office, topic: DeletedTopic, spend: Spend) -> DeletedTopic:
+    if topic.code is not ErrorCode.NONE:
+        return topic
+    try:
+        spend(len(office.context.assignments.get(topic.name or "", ())))
+    except KafkaError as refusal:
+        return replace(topic, code=refusal.code, message=refusal.detail or None)
+    return topic
 
 
 async def _deletable(office: Office, topic: DeleteTopicState) -> DeletedTopic:

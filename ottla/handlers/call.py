@@ -42,6 +42,20 @@ class Call:
     def listener(self) -> str:
         return self.connection.listener
 
+    def is_limited(self) -> bool:
+        """Whether the client's produces are, and have to come one after the other."""
+        return False
+
+    def mutation_quota(self, *, strict_from: int | None) -> Callable[[int], None]:
+        """What to tell how many partitions are to change; it may refuse.
+
+        From that version on clients know the refusal. None: they did not even ask for a change.
+        """
+        return _nothing_spent
+
+    def throttle(self, response: Message) -> None:
+        """For those who encode their answer themselves, before they do it."""
+
     def reply(self, response: Message) -> None:
         # What lies elsewhere are the ranges of files that a fetch found.
         pieces: list[Piece] = encode_response_pieces(  # type: ignore[assignment]
@@ -59,3 +73,7 @@ class Call:
             return
         self.pieces = pieces
         self.connection.settle()
+
+
+def _nothing_spent(_count: int) -> None:
+    """Without quotas."""

@@ -14,12 +14,17 @@ from ottla.protocol.apis.create_partitions import (
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
 
+_REFUSED_FROM = 3  # before, whoever changes too much is only throttled
+
 
 async def handle_create_partitions(
     request: CreatePartitionsRequest, call: Call
 ) -> CreatePartitionsResponse | None:
     results = await create_partitions(
-        call.services.controller, request.topics, validate_only=request.validate_only
+        call.services.controller,
+        request.topics,
+        validate_only=request.validate_only,
+        spend=call.mutation_quota(strict_from=_REFUSED_FROM),
     )
     added = {
         result.name: has_leaders(result.name, result.added)

@@ -16,6 +16,7 @@ from ottla.protocol.apis.create_topics import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 
 _CONFIGS_FROM = 5
+_REFUSED_FROM = 6  # before, whoever changes too much is only throttled
 
 
 async def handle_create_topics(
@@ -27,6 +28,7 @@ async def handle_create_topics(
         request.topics,
         services.topic_rules,
         validate_only=request.validate_only,
+        spend=call.mutation_quota(strict_from=_REFUSED_FROM),
     )
     created = {
         result.name: has_leaders(result.name, range(result.partitions))

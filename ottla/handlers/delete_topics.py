@@ -17,6 +17,7 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.primitives import ZERO_UUID
 
 _DISABLED_FROM = 3  # before, there was no code for it
+_REFUSED_FROM = 5  # before, whoever changes too much is only throttled
 
 
 async def handle_delete_topics(
@@ -26,7 +27,11 @@ async def handle_delete_topics(
         has_code = call.version >= _DISABLED_FROM
         code = ErrorCode.TOPIC_DELETION_DISABLED if has_code else ErrorCode.INVALID_REQUEST
         raise KafkaError(code, "delete.topic.enable is false")
-    results = await delete_topics(call.services.controller, _asked(request))
+    results = await delete_topics(
+        call.services.controller,
+        _asked(request),
+        spend=call.mutation_quota(strict_from=_REFUSED_FROM),
+    )
     deleted = {
         result.name: is_gone(result.name)
         for result in results

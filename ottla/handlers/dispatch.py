@@ -10,6 +10,7 @@ from typing import Any
 from ottla.handlers import HANDLERS, Handler, handler
 from ottla.handlers.api_versions import answer_unknown_version
 from ottla.handlers.call import Call
+from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce import PRODUCE, serve_produce
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
@@ -62,6 +63,8 @@ class Dispatch:
             correlation_id=correlation_id,
             client_id=header.client_id,
         )
+        if self._services.quotas is not None:
+            call = MeteredCall(call, frame_bytes=end - start)
         self._services.requests.count(key, version)
         self._run(found, request, call)
         return True
@@ -95,6 +98,8 @@ class Dispatch:
         if response is not None:
             call.reply(response)
         if call.pieces is None:
+            if isinstance(call, MeteredCall):
+                call.stop_clock()
             call.connection.owe(call, blocks=True)
         else:
             call.connection.answer(call.pieces)
@@ -110,7 +115,7 @@ class Dispatch:
             SLOW_MS, lambda: _name_slow(call, f"takes longer than {SLOW_MS} ms")
         )
         try:
-            response = await answering
+            response = await (call.timed(answering) if isinstance(call, MeteredCall) else answering)
         except Exception as error:
             response = self._refuse(found, request, error)
         finally:

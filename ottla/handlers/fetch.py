@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
+from ottla.handlers.fetch_size import answer_bytes, told_of
+from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.old_fetch import for_old_readers
 from ottla.network.connection import Connection
 from ottla.network.pieces import FilePiece
@@ -20,7 +22,7 @@ from ottla.protocol.apis.fetch import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.primitives import ZERO_UUID
 from ottla.replication.delayed_fetch import DelayedFetch, is_enough
-from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key, Told
+from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key
 from ottla.replication.reading import Found, Reader, Wanted, isolation_of, read
 from ottla.storage.files import DiskFailed
 from ottla.storage.log import Slice
@@ -37,11 +39,17 @@ def handle_fetch(request: FetchRequest, call: Call) -> None:
     if any(each.partition is None for each in wanted):
         # They come last in the answer, as in Kafka.
         wanted, fetch.asked = _unheard_of_last(wanted, fetch.asked)
+    reply = _reply
+    if isinstance(call, MeteredCall):
+        if reader.is_follower:
+            call.is_exempt = True
+        else:
+            reader, reply = _limited(reader, call), _reply_if_quota_allows
     found = read(wanted, reader)
     if request.max_wait_ms <= 0 or not wanted or is_enough(found, reader):
-        _reply(call, fetch, found)
+        reply(call, fetch, found)
         return
-    operation = DelayedFetch(wanted, reader, partial(_reply, call, fetch))
+    operation = DelayedFetch(wanted, reader, partial(reply, call, fetch))
     fetches, connection = call.services.replicas.fetches, call.connection
     partitions = [each.partition for each in wanted if each.partition is not None]
     # Kafka lets it wait on when the reader has gone: whoever asks for weeks would stay for weeks.
@@ -128,6 +136,26 @@ def _unheard_of_last(wanted: list[Wanted], asked: list[Asked]) -> tuple[list[Wan
     return [each for each, _ in pairs], [each for _, each in pairs]
 
 
+def _limited(reader: Reader, call: MeteredCall) -> Reader:
+    most = min(reader.max_bytes, call.most_fetch_bytes)
+    return reader._replace(max_bytes=int(most), min_bytes=min(reader.min_bytes, int(most)))
+
+
+def _reply_if_quota_allows(call: Call, fetch: Fetch, found: list[Found]) -> None:
+    """Who has to rest gets an empty answer, and what was found is as if it had not been asked."""
+    assert isinstance(call, MeteredCall)
+    rest_ms = call.throttle_fetch(answer_bytes(fetch, found, version=call.version))
+    if not rest_ms:
+        _reply(call, fetch, found)
+        return
+    session_id = NO_SESSION
+    if fetch.session is not None and fetch.is_incremental:
+        session_id = fetch.session.id
+    elif fetch.session is not None:
+        call.services.sessions.end(fetch.session)
+    call.reply(FetchResponse(throttle_time_ms=rest_ms, session_id=session_id, responses=[]))
+
+
 def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
     if call.connection.is_closed:
         return
@@ -135,14 +163,8 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
     topics: list[FetchableTopicResponse] = []
     last: object = None
     for asked, each in zip(fetch.asked, found, strict=True):
-        told = Told(
-            each.error,
-            each.high_watermark,
-            each.log_start_offset,
-            has_records=each.slice is not None,
-            has_more=each.diverging is not None,
-        )
         if session is not None:
+            told = told_of(each)
             is_news = session.is_news(asked.key, told, is_incremental=fetch.is_incremental)
             if not is_news and fetch.is_incremental:
                 continue

@@ -36,6 +36,7 @@ def handle_metadata(request: MetadataRequest, call: Call) -> None:
         operations = ALL_TOPIC_OPERATIONS
     for topic in missing:
         topic.topic_authorized_operations = -(2**31)
+    call.throttle(response)
     call.reply_with([encode_metadata(call, response, found, missing, operations)])
 
 
@@ -94,6 +95,9 @@ def _create(missing: list[MetadataResponseTopic], call: Call) -> None:
     for each in missing:
         if each.error_code == unknown:
             each.error_code = refused.get(each.name or "", ErrorCode.LEADER_NOT_AVAILABLE)
+    # They are counted but never refused: nobody asked for them in so many words.
+    partitions = call.services.topic_rules.default_partitions()
+    call.mutation_quota(strict_from=None)(len(names) * partitions)
 
 
 def _brokers(call: Call) -> list[MetadataResponseBroker]:

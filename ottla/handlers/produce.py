@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
+from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
@@ -59,6 +60,8 @@ def serve_produce(
         correlation_id=correlation_id,
         client_id=frame.client_id,
     )
+    if services.quotas is not None:
+        call = MeteredCall(call, frame_bytes=end - start)
     services.requests.count(PRODUCE, version)
     # Of a partition that is named twice only the last counts, as in Kafka.
     named = {
@@ -72,11 +75,13 @@ def serve_produce(
         for (topic, _), records in named.items()
     ]
     operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
-    connection.owe(call, blocks=False)
+    connection.owe(call, blocks=call.is_limited())
     services.tick.settle(
         lambda: operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
     )
-    if len(results) == 1 and not results[0].error:
+    if isinstance(call, MeteredCall):
+        call.stop_clock()  # each request is counted: none may take the shortcut
+    elif len(results) == 1 and not results[0].error:
         connection.shortcut = shortcut_for(
             services, connection, start, frame, results[0].partition, version
         )

@@ -23,6 +23,7 @@ from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
 from ottla.replication.log_moves import LogMoves
 from ottla.replication.replicas import Replicas
+from ottla.security.quotas import Quotas
 from ottla.timing.clock import Clock
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
@@ -83,6 +84,7 @@ class Services:
     groups: GroupCoordinator
     rebalances: RebalanceHistory
     stored_offsets: StoredOffsets  # of consumers before 0.9
+    quotas: Quotas | None = None  # while nobody has set one
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
     topic_bytes: TopicBytes = field(default_factory=TopicBytes)
     requests: RequestCounts = field(default_factory=RequestCounts)

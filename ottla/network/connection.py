@@ -16,6 +16,8 @@ from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece, Piece
 from ottla.protocol.errors import ProtocolError
 from ottla.timing.tick import Tick
+from ottla.timing.timer import Timer
+from ottla.timing.wheel import Deadline
 
 _logger = logging.getLogger(__name__)
 _SIZE = Struct(">i")
@@ -71,11 +73,11 @@ class Connection:
     """What a door and a service share. Counts for `/debug/connections` are kept on the way."""
 
     __slots__ = (
-        "_end", "_is_blocked", "_is_handling", "_max_request_bytes", "_memory", "_owns_buffer",
-        "_reserved", "_service", "_start", "_tick", "active_ms", "buffer", "bytes_in", "bytes_out",
-        "client_id", "is_backed_up", "is_closed", "is_sending", "listener", "number",
-        "on_closed", "outgoing", "peer", "requests", "send", "shortcut", "shut", "software",
-        "view", "waiting",
+        "_end", "_is_blocked", "_is_handling", "_max_request_bytes", "_memory", "_muted",
+        "_owns_buffer", "_reserved", "_service", "_start", "_tick", "active_ms", "buffer",
+        "bytes_in", "bytes_out", "client_id", "is_backed_up", "is_closed", "is_sending", "listener",
+        "number", "on_closed", "outgoing", "peer", "requests", "send", "shortcut", "shut",
+        "software", "user", "view", "waiting", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -92,6 +94,7 @@ class Connection:
         self.number = number
         self.listener = listener
         self.peer = peer
+        self.user = "ANONYMOUS"  # the principal's name
         self.client_id: str | None = None
         self.software = ("", "")  # name and version, from ApiVersions
         self.requests = 0
@@ -108,6 +111,7 @@ class Connection:
         self.on_closed: list[Callable[[], None]] = []
         self.send: Callable[[], None] = _no_door
         self.shut: Callable[[], None] = _no_door
+        self.watch: Callable[[], None] = _no_door  # whether it is hungry has changed
         self._service = service
         self._tick = tick
         self._memory = memory
@@ -116,7 +120,8 @@ class Connection:
         self._end = 0  # one past the last that was received
         self._reserved = 0  # bytes, beyond the small buffer that each may have
         self._owns_buffer = False
-        self._is_blocked = False  # by a parked request that nothing may overtake
+        self._is_blocked = False  # by a parked request that nothing may overtake, or muted
+        self._muted: Deadline | None = None
         self._is_handling = False
 
     @property
@@ -124,8 +129,10 @@ class Connection:
         """Whether the door should read: there is room, and somebody to use what comes."""
         if self.is_backed_up:
             return False
+        if not self._is_blocked:
+            return True
         # A buffer that is full of one unfinished frame grows with the next read.
-        return not self._is_blocked or self._end - self._start < len(self.buffer)
+        return self._muted is None and self._end - self._start < len(self.buffer)
 
     def space(self, lent: ReceiveBuffer | None = None) -> memoryview | None:
         """Where to put what comes next; None while there is no memory for it.
@@ -284,8 +291,37 @@ class Connection:
             self.outgoing.extend(pieces)
         self.send_soon()
         if not waiting and self._is_blocked:
+            self._unblock()
+
+    def _unblock(self) -> None:
+        if self._muted is None:
             self._is_blocked = False
             self.handle()
+
+    @property
+    def is_muted(self) -> bool:
+        return self._muted is not None
+
+    def mute(self, timer: Timer, duration_ms: int) -> None:
+        """Serve and read nothing for a while (KIP-219). A longer time takes a shorter one's place.
+
+        To be called before the answer that says so: with it the next request would be served.
+        """
+        if self.is_closed:
+            return
+        muted, self._muted = self._muted, timer.call_after(duration_ms, self._unmute)
+        if muted is not None:
+            if muted.due_ms > self._muted.due_ms:
+                muted, self._muted = self._muted, muted
+            muted.cancel()
+        self._is_blocked = True
+        self.watch()
+
+    def _unmute(self) -> None:
+        self._muted = None
+        if not self.waiting:
+            self._unblock()
+        self.watch()
 
     def sent_all(self) -> None:
         """The client reads again."""
@@ -304,6 +340,8 @@ class Connection:
         self.waiting.clear()
         self._release()
         self.shortcut = None
+        if self._muted is not None:
+            self._muted.cancel()
         callbacks, self.on_closed = self.on_closed, []
         for callback in callbacks:
             callback()

@@ -9,6 +9,7 @@ import socket
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ottla.network.connection import SMALL_BUFFER, Connection, ReceiveBuffer, Service
 from ottla.network.memory import RequestMemory
@@ -17,6 +18,7 @@ from ottla.network.socket_door import SocketDoor
 from ottla.network.sockets import Listener, Socket, Sockets
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
+from ottla.timing.wheel import Deadline
 
 _logger = logging.getLogger(__name__)
 # Rounds before the loop's timers and other callbacks get their turn.
@@ -41,6 +43,16 @@ class Limits:
     receive_buffer_bytes: int = -1
 
 
+class Rates(Protocol):
+    """How fast connections may come; both answer in ms, and 0 is at once."""
+
+    def delay_ms(self, listener: str, now_ms: int) -> int:
+        """How long this one and those behind it wait before they are accepted."""
+
+    def refusal_ms(self, ip: str, now_ms: int) -> int:
+        """After which time this one is closed unheard; 0 if it may stay."""
+
+
 class Server:
     """All connections of a broker. Needs the loop only to be told that the poller has news."""
 
@@ -56,6 +68,7 @@ class Server:
         self.connections: dict[int, SocketDoor] = {}
         self.limits = limits
         self.memory = RequestMemory(limits.queued_max_request_bytes)
+        self.rates: Rates | None = None
         self.refused = 0  # connections beyond a limit
         self._loop = loop
         self._service = service
@@ -67,6 +80,8 @@ class Server:
         # One for each event of a round, whoever has it: few clients send at the same moment.
         self._buffers = [ReceiveBuffer.of(SMALL_BUFFER) for _ in range(MOST_EVENTS)]
         self._accepts = False
+        self._resting: dict[int, Deadline] = {}  # listeners whose next client waits, too
+        self._held: dict[Socket, Deadline] = {}  # accepted, and not heard
         self._per_ip: Counter[str] = Counter()
         self._numbers = 0
 
@@ -94,7 +109,7 @@ class Server:
                 if door is not None:
                     door.connection.active_ms = now_ms
                     door.ready(event, lent)
-                elif descriptor in listeners:
+                elif descriptor in listeners and descriptor not in self._resting:
                     self._accept(*listeners[descriptor])
             tick.end()
             if len(events) < _BUSY:
@@ -116,10 +131,44 @@ class Server:
                     self._pause()
                     self._timer.call_after(1000, self._resume)
                 return
+            delay_ms = self.rates.delay_ms(name, self._timer.now_ms()) if self.rates else 0
+            if delay_ms > 0:
+                self._delay(listener, sock, address, name, delay_ms)
+                return
             self._admit(sock, address[0], address[1], name)
+
+    def _delay(
+        self, listener: Listener, sock: Socket, address: tuple[str, int], name: str, delay_ms: int
+    ) -> None:
+        """This client and those behind it in the backlog wait: they come too fast."""
+        descriptor = listener.fileno()
+
+        def go_on() -> None:
+            del self._resting[descriptor], self._held[sock]
+            if self._accepts:
+                self._poller.register(descriptor, READ)
+            self._admit(sock, address[0], address[1], name)
+
+        self._poller.unregister(descriptor)
+        deadline = self._timer.call_after(delay_ms, go_on)
+        self._resting[descriptor] = self._held[sock] = deadline
+
+    def _refuse_later(self, sock: Socket, delay_ms: int) -> None:
+        """Closed at once, a client that comes too fast would only come again at once."""
+
+        def close() -> None:
+            del self._held[sock]
+            sock.close()
+
+        self.refused += 1
+        self._held[sock] = self._timer.call_after(delay_ms, close)
 
     def _admit(self, sock: Socket, host: str, port: int, listener: str) -> None:
         host = host.removeprefix("::ffff:")  # an IPv4 client on a socket that takes both
+        refusal_ms = self.rates.refusal_ms(host, self._timer.now_ms()) if self.rates else 0
+        if refusal_ms > 0:
+            self._refuse_later(sock, refusal_ms)
+            return
         limit = self.limits.per_ip_overrides.get(host, self.limits.max_connections_per_ip)
         if self._per_ip[host] >= limit:
             self.refused += 1
@@ -166,20 +215,22 @@ class Server:
         if self._accepts:
             self._accepts = False
             for descriptor in self._listeners:
-                self._poller.unregister(descriptor)
+                if descriptor not in self._resting:
+                    self._poller.unregister(descriptor)
 
     def _resume(self) -> None:
         if not self._accepts and self._listeners:
             self._accepts = True
             for descriptor in self._listeners:
-                self._poller.register(descriptor, READ)
+                if descriptor not in self._resting:
+                    self._poller.register(descriptor, READ)
 
     def _look_after(self) -> None:
         """Close who is silent too long, and take back large buffers that nobody needs."""
         now_ms = self._timer.now_ms()
         for door in list(self.connections.values()):
             connection = door.connection
-            if connection.waiting:
+            if connection.waiting or connection.is_muted:
                 connection.active_ms = now_ms  # it is we who are silent
             silent_ms = now_ms - connection.active_ms
             if silent_ms >= self.limits.idle_ms > 0:
@@ -192,6 +243,11 @@ class Server:
 
     def stop_listening(self) -> None:
         self._pause()
+        for held, deadline in self._held.items():
+            deadline.cancel()
+            held.close()
+        self._held.clear()
+        self._resting.clear()
         for sock, _ in self._listeners.values():
             sock.close()
         self._listeners.clear()

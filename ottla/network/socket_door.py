@@ -47,6 +47,7 @@ class SocketDoor:
         self._starves = False
         connection.send = self.flush
         connection.shut = self._shut
+        connection.watch = self._watch
         poller.register(self.descriptor, READ)
 
     def ready(self, events: int, lent: ReceiveBuffer) -> None:

@@ -68,16 +68,21 @@ class Session:
 
     def is_news(self, key: Key, told: Told, *, is_incremental: bool = True) -> bool:
         """Whether the reader must hear it; remembers that it did."""
-        before = self.told.get(key)
-        now = (told.high_watermark, told.log_start_offset)
+        is_news = self.would_be_news(key, told)
         if told.error:
             self.told.pop(key, None)  # so that it hears when things are well again
             return True
-        self.told[key] = now
+        self.told[key] = (told.high_watermark, told.log_start_offset)
         if told.has_records and is_incremental:
             # Whoever had its turn goes to the end, so that no partition starves.
             self.partitions[key] = self.partitions.pop(key)
-        return told.has_records or told.has_more or before != now
+        return is_news
+
+    def would_be_news(self, key: Key, told: Told) -> bool:
+        now = (told.high_watermark, told.log_start_offset)
+        if told.error or told.has_records or told.has_more:
+            return True
+        return self.told.get(key) != now
 
 
 @dataclass(slots=True)
@@ -138,6 +143,10 @@ class FetchSessions:
         session.used_ms = now_ms
         self._sessions[session_id] = session
         return Fetch(list(session.partitions.values()), session, is_incremental=True)
+
+    def end(self, session: Session) -> None:
+        """As if it had not begun: its reader never heard of it."""
+        self._sessions.pop(session.id, None)
 
     def _create(
         self, asked: list[Asked], uses_topic_ids: bool, is_follower: bool, now_ms: int

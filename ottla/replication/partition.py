@@ -130,11 +130,11 @@ class Partition:
         raise KafkaError(code, detail)
 
     def append(
-        self, records: memoryview, *, acks: int, now_ms: int, has_keys: bool = False
+        self, records: memoryview, *, acks: int, now_ms: int, as_it_is: bool = False
     ) -> Appended:
-        """Queue what a producer sent, or with `has_keys` a coordinator of this broker.
+        """Queue what a producer sent; it is written before this tick ends.
 
-        It is written before this tick ends.
+        `as_it_is`: it needs no look at its records, whatever the topic's rules are.
         """
         log = self.log
         if not self.is_leader or log is None:
@@ -144,7 +144,7 @@ class Partition:
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
         try:
             appended = log.append(
-                records, leader_epoch=self.leader_epoch, now_ms=now_ms, has_keys=has_keys
+                records, leader_epoch=self.leader_epoch, now_ms=now_ms, as_it_is=as_it_is
             )
         except OSError as error:  # the disk is full; a group before this one may be lost by it
             self.write_later(0)

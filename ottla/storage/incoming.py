@@ -48,18 +48,19 @@ class Incoming(NamedTuple):
     log_append_time: int = _NO_TIMESTAMP
 
 
-def takes_batches_as_they_are(config: LogConfig, *, has_keys: bool = False) -> bool:
-    """Whether a v2 batch needs no look at its records: the rule for nearly every topic.
+def takes_batches_as_they_are(config: LogConfig) -> bool:
+    """Whether a v2 batch needs no look at its records: the rule for nearly every topic."""
+    return not config.compacts and takes_keyed_batches(config)
 
-    `has_keys`: this broker made the batch itself, with what a compacted topic must have.
-    """
+
+def takes_keyed_batches(config: LogConfig) -> bool:
+    """Whether one does that this broker made itself, with the keys that compaction needs."""
     return (
         config.compression_type == "producer"
         and config.message_magic == 2
         and config.timestamp_policy is TimestampPolicy.CREATE_TIME
         and config.timestamp_before_max_ms == FOREVER
         and config.timestamp_after_max_ms == FOREVER
-        and (has_keys or not config.compacts)
     )
 
 

@@ -153,16 +153,13 @@ class Log:
         self.active.configure(config)
 
     def append(
-        self, view: memoryview, *, leader_epoch: int, now_ms: int, has_keys: bool = False
+        self, view: memoryview, *, leader_epoch: int, now_ms: int, as_it_is: bool = False
     ) -> Appended:
         """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        is_plain = self._plain or (
-            has_keys and takes_batches_as_they_are(self.config, has_keys=True)
-        )
-        fields = fields_as_they_are(view, self.config) if is_plain else None
+        fields = fields_as_they_are(view, self.config) if self._plain or as_it_is else None
         if fields is None or fields[9] >= 0:
             return self._append_with_care(view, fields, leader_epoch=leader_epoch, now_ms=now_ms)
         # What nearly all appends are. The same as below, with as few calls as it can be done.

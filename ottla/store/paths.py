@@ -108,6 +108,11 @@ def desanitize(name: str) -> str:
     return raw.decode(errors="replace")
 
 
+def is_node_name(name: str) -> bool:
+    """Whether a node can be called so; slashes are for `sanitize` to take out."""
+    return name not in ("", ".", "..")
+
+
 def sequence_number(name: str) -> int:
     """The ten digits at the end of a sequential node's name or path."""
     return int(name[-10:])

@@ -7,6 +7,7 @@ from tests.differential.cases import (
     cluster,
     configs,
     coordinators,
+    credentials,
     fetch,
     frames,
     groups,
@@ -15,8 +16,11 @@ from tests.differential.cases import (
     offsets,
     old_formats,
     produce,
+    quotas,
+    reassignments,
     sessions,
     topics,
+    unsecured,
 )
 
 CASES: tuple[Case, ...] = (
@@ -24,6 +28,9 @@ CASES: tuple[Case, ...] = (
     *metadata.CASES,
     *topics.CASES,
     *configs.CASES,
+    *reassignments.CASES,
+    *credentials.CASES,
+    *unsecured.CASES,
     *produce.CASES,
     *idempotence.CASES,
     *fetch.CASES,
@@ -32,5 +39,6 @@ CASES: tuple[Case, ...] = (
     *frames.CASES,
     *coordinators.CASES,
     *groups.CASES,
+    *quotas.CASES,
     *old_formats.CASES,
 )

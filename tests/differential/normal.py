@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64decode
 from collections.abc import Callable
@@ -22,8 +23,8 @@ _OTHER_RUNS = re.compile(r"d[0-9a-f]+-|__")
 # What names an element of a list, in this order; such a list is compared without its order.
 KEYS = (
     "name", "topic", "topicName", "topicId", "resourceName", "apiKey", "nodeId", "brokerId",
-    "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId", "groupId",
-    "key", "memberId",
+    "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId", "user",
+    "entityType", "groupId", "key", "memberId",
 )  # fmt: skip
 _PLACES = {
     "advertised.listeners", "broker.id", "listeners", "log.dir", "log.dirs", "zookeeper.connect",
@@ -58,14 +59,18 @@ class Normal:
             ours = value if name == "responses" else filter(self._is_ours, value)
             items = [self._value(name, each, is_ordered) for each in ours]
             keys = [key_of(item) for item in items]
+            if name in ("entries", "values"):  # of quotas, in the order of a hash table
+                return sorted(items, key=json.dumps)
             is_named = bool(items) and None not in keys and name != "synonyms"
             return sorted(items, key=_sort_key) if is_named and not is_ordered else items
         return self._scalar(name, value)
 
     def _is_ours(self, item: Any) -> bool:
-        named = None
-        if isinstance(item, dict):
-            named = item.get("name", item.get("topic", item.get("groupId")))
+        if not isinstance(item, dict):
+            return True
+        named = next(
+            (item[key] for key in ("name", "topic", "user", "groupId") if key in item), None
+        )
         if not isinstance(named, str) or named.startswith(self._world.prefix):
             return True
         return not _OTHER_RUNS.match(named)

@@ -260,3 +260,23 @@ def test_a_broker_that_goes_away_is_told_and_ctrl_c_still_ends_it(
             assert b"Traceback" not in consumer.stderr.read()
         finally:
             peer.start(topics=[topic])
+
+
+def test_quotas_are_set_listed_and_removed(peer: KafkaPeer) -> None:
+    done(peer, "quotas", "set", "producer_byte_rate=5e6", "request_percentage=50", "-u", "alice")
+    done(peer, "quotas", "set", "producer_byte_rate=7e6", "--default-user", "-c", "reader")
+    done(peer, "quotas", "set", "connection_creation_rate=9", "--ip", "10.9.8.7")
+    found = [(each["user"], each["ip"], each["value"]) for each in told(peer, "quotas", "list")]
+    assert found == [
+        ("<default>", None, 7e6),
+        ("alice", None, 5e6),
+        ("alice", None, 50.0),
+        (None, "10.9.8.7", 9.0),
+    ]
+    refused = run(peer, "quotas", "set", "producer_byte_rate=0.5", "--user", "alice")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "INVALID_REQUEST" in refused.stderr
+    done(peer, "quotas", "remove", "--user", "alice")
+    done(peer, "quotas", "remove", "--default-user", "--client-id", "reader")
+    done(peer, "quotas", "remove", "--ip", "10.9.8.7")
+    assert told(peer, "quotas", "list") == []

@@ -74,6 +74,34 @@ def test_a_client_of_a_user_gets_the_nodes_above_it() -> None:
     asyncio.run(scenario())
 
 
+def test_users_clients_and_addresses_without_values_leave_no_node() -> None:
+    async def scenario() -> None:
+        store = await _store()
+        configs = ConfigStore(store)
+        alices = "users/alice/clients/app"
+        for entity in ("topics/orders", "brokers/0", "users/alice", alices, "ips/1.2.3.4"):
+            await configs.change(entity, lambda _: {"a": "b"})
+        await configs.change("users/alice", lambda _: {})
+        assert await configs.read("users/alice") == {}
+        assert "users/alice" in await configs.entities()  # for a client of hers is below it
+        for entity in ("topics/orders", "brokers/0", alices, "ips/1.2.3.4", "clients/never"):
+            await configs.change(entity, lambda _: {})
+        assert await configs.entities() == ["topics/orders", "brokers/0"]
+
+    asyncio.run(scenario())
+
+
+def test_a_user_with_values_stays_when_its_last_client_goes() -> None:
+    async def scenario() -> None:
+        configs = ConfigStore(await _store())
+        for entity in ("users/alice", "users/alice/clients/app"):
+            await configs.change(entity, lambda _: {"a": "b"})
+        await configs.change("users/alice/clients/app", lambda _: {})
+        assert await configs.entities() == ["users/alice"]
+
+    asyncio.run(scenario())
+
+
 def test_every_broker_hears_of_all_at_start_and_of_changes_after() -> None:
     async def scenario() -> None:
         store = await _store()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import pack
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 from ottla.network.connection import LARGE_BUFFER, MOST_WAITING, SMALL_BUFFER, ReceiveBuffer
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
+from ottla.timing.timer import Timer
+from ottla.timing.wheel import Deadline
 from tests.unit.network.echo import Wire, frame
 
 
@@ -254,3 +258,73 @@ def test_an_answer_to_a_closed_connection_is_not_sent() -> None:
     wire.connection.close()
     wire.tick.end()
     assert (wire.sends, bytes(wire.out)) == (0, b"")
+
+
+class Pauses:
+    """A timer in a test's hand."""
+
+    def __init__(self) -> None:
+        self.deadlines: list[Deadline] = []
+
+    def call_after(self, delay_ms: int, callback: Callable[[], object]) -> Deadline:
+        self.deadlines.append(Deadline(delay_ms, callback))
+        return self.deadlines[-1]
+
+
+def muted(wire: Wire, *durations_ms: int) -> list[Deadline]:
+    pauses = Pauses()
+    for duration_ms in durations_ms:
+        wire.connection.mute(cast("Timer", pauses), duration_ms)
+    return pauses.deadlines
+
+
+def is_over(wire: Wire, deadline: Deadline) -> None:
+    deadline.callback()
+    wire.tick.end()
+
+
+def test_of_a_muted_client_nothing_is_served_or_read() -> None:
+    wire = Wire()
+    changes: list[bool] = []
+    wire.connection.watch = lambda: changes.append(wire.connection.is_hungry)
+    (deadline,) = muted(wire, 100)
+    wire.put(frame(b"say:1"))  # it was on its way
+    assert (wire.service.served, wire.answers()) == ([], [])
+    is_over(wire, deadline)
+    assert wire.answers() == [b"say:1"]
+    assert changes == [False, True]
+
+
+def test_a_client_muted_by_an_answer_is_not_served_by_it() -> None:
+    wire = Wire()
+    wire.put(frame(b"park:1") + frame(b"say:2"))
+    (deadline,) = muted(wire, 100)
+    wire.settle(0)
+    assert wire.answers() == [b"park:1"]
+    is_over(wire, deadline)
+    assert wire.answers() == [b"park:1", b"say:2"]
+
+
+def test_who_waits_for_an_answer_when_it_is_heard_again_goes_on_waiting() -> None:
+    wire = Wire()
+    wire.put(frame(b"park:1") + frame(b"say:2"))
+    (deadline,) = muted(wire, 100)
+    is_over(wire, deadline)
+    assert wire.service.served == [b"park:1"]
+    wire.settle(0)
+    assert wire.answers() == [b"park:1", b"say:2"]
+
+
+@pytest.mark.parametrize("durations_ms", [(100, 300), (300, 100)])
+def test_of_two_pauses_the_longer_one_counts(durations_ms: tuple[int, int]) -> None:
+    wire = Wire()
+    deadlines = muted(wire, *durations_ms)
+    wire.put(frame(b"say:1"))
+    is_over(wire, max(deadlines, key=lambda each: each.due_ms))
+    assert wire.answers() == [b"say:1"]
+
+
+def test_a_closed_connection_is_not_muted() -> None:
+    wire = Wire()
+    wire.connection.close()
+    assert muted(wire, 100) == []
