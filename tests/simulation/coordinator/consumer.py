@@ -31,9 +31,9 @@ PARTITIONS = 6
 # Longer than anything may wait here: whoever is not answered by then never will be. A join waits
 # for new members of which nobody has heard again, five minutes at most; a sync for the leader.
 PATIENCE_MS = 30_000
-SYNC_PATIENCE_MS = 60_000
+SYNC_PATIENCE_MS = 40_000
 JOIN_PATIENCE_MS = 400_000
-LONGEST_DAWDLE_S = 60
+LONGEST_DAWDLE_S = 120
 _E = ErrorCode
 Answer = TypeVar("Answer", bound=Message)
 
@@ -305,8 +305,11 @@ class Consumer:
             await self._commit(self.who, self._some())
         elif roll < 0.9:
             self._tasks.create_task(self._commit_unawaited(self.who, self._some()))
-        elif roll < 0.95:
+        elif roll < 0.93:
             await self._fetch(self._some())
+        elif roll < 0.96:
+            self._claims = {}
+            await self._sync()  # once more: it hears the same
         else:
             await self._commit(self.who._replace(generation=self.generation - 1), self._some())
 
