@@ -398,10 +398,10 @@ class LogDirectory:
 
         On a full or failing disk there is no marker, but whoever comes next may have a look.
         """
-        logs = list(self._logs.values())
+        works = [partial(close_log, log) for log in self._logs.values()]
         with ExitStack() as end:
             end.callback(self._lock.release)
-            background.run_all([lambda log=log: close_log(log) for log in logs])  # type: ignore[misc]
+            background.run_all(works)
             self.save_checkpoints()
             self.disk.replace(f"{self.path}/{CLEAN_SHUTDOWN}", format_clean_shutdown(broker_epoch))
             self._logs.clear()
