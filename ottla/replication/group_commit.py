@@ -5,12 +5,15 @@ One sync at a time in a file thread. Whatever is appended meanwhile shares the n
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from ottla.storage.files import DiskFailed
 from ottla.storage.flushing import begin_flush, end_flush
 from ottla.storage.hop import Hop
 from ottla.storage.log import Log
+
+_logger = logging.getLogger(__name__)
 
 
 class GroupCommit:
@@ -50,7 +53,13 @@ class GroupCommit:
         return self._log.recovery_point < min(required_offset, self.goal)
 
     def _start(self) -> None:
-        flush = begin_flush(self._log)
+        try:
+            flush = begin_flush(self._log)
+        except OSError:
+            return  # the disk is full; whoever was to be written now hears it
+        except DiskFailed as error:
+            self._on_failed(error)
+            return
         if flush is None:
             return
         self._is_flushing = True
@@ -59,6 +68,10 @@ class GroupCommit:
             self._is_flushing = False
             if isinstance(error, DiskFailed):
                 self._on_failed(error)
+                return
+            if isinstance(error, OSError):
+                # The disk is full. The next write tries again; who cannot wait so long times out.
+                _logger.error("%s is not synced: %s", self._log.folder, error)
                 return
             assert error is None, error
             end_flush(self._log, flush)

@@ -23,8 +23,8 @@ from ottla.simulation.disk_faults import Crashed
 from ottla.simulation.lives import Life, Task
 from ottla.simulation.loop import VirtualTimeLoop
 from ottla.simulation.network import SimulatedNetwork
+from ottla.simulation.slow_threads import SlowThreads
 from ottla.simulation.store import MemoryStore, MemoryTree
-from ottla.storage.threads import Inline
 from ottla.store.port import MetadataStore
 
 START_MS = 1_700_000_000_000
@@ -61,6 +61,7 @@ class SimulatedMachine:
         self.network = network
         self.clock = VirtualClock(network.loop, start_ms=START_MS)
         self.disk = SimulatedDisk(chance, now_ms=self.clock.now_ms)
+        self.threads = SlowThreads(network.loop, chance)
         self.properties = {
             "broker.id": str(broker_id),
             "listeners": f"PLAINTEXT://{self.name}:{PORT}",
@@ -112,7 +113,7 @@ class SimulatedMachine:
         return Ports(
             clock=self.clock,
             disk=self.disk,
-            background=Inline(),
+            background=self.threads,
             randomness=SeededRandomness(self._chance),
             open_store=self._open_store,
             sockets=self._host,
@@ -162,6 +163,7 @@ class SimulatedMachine:
         self._host.die()
         self.store.cut_off()
         self.store.expire()
+        self.threads.forget()
         for task in self._life.end():
             with suppress(Crashed, asyncio.CancelledError, BaseExceptionGroup):
                 await task

@@ -109,6 +109,9 @@ class SimulatedListener:
         return self.address
 
     def arrive(self, sock: SimulatedSocket, peer: tuple[str, int]) -> None:
+        if self.host.network.listeners.get(self.address) is not self:
+            sock.outbound.break_off()  # it was let go while the client was on its way
+            return
         self._waiting.append((sock, peer))
         self.host.look()
 

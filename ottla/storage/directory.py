@@ -394,10 +394,14 @@ class LogDirectory:
         self.checkpoints.save()
 
     def close(self, background: Background, *, broker_epoch: int = -1) -> None:
-        """A clean end: all logs last, the checkpoints say so, and the marker says that they do."""
-        logs = list(self._logs.values())
-        background.run_all([lambda log=log: close_log(log) for log in logs])  # type: ignore[misc]
-        self.save_checkpoints()
-        self.disk.replace(f"{self.path}/{CLEAN_SHUTDOWN}", format_clean_shutdown(broker_epoch))
-        self._logs.clear()
-        self._lock.release()
+        """A clean end: all logs last, the checkpoints say so, and the marker says that they do.
+
+        On a full or failing disk there is no marker, but whoever comes next may have a look.
+        """
+        works = [partial(close_log, log) for log in self._logs.values()]
+        with ExitStack() as end:
+            end.callback(self._lock.release)
+            background.run_all(works)
+            self.save_checkpoints()
+            self.disk.replace(f"{self.path}/{CLEAN_SHUTDOWN}", format_clean_shutdown(broker_epoch))
+            self._logs.clear()

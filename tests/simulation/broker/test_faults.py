@@ -12,7 +12,7 @@ from ottla.protocol.apis.list_offsets import (
     ListOffsetsTopic,
 )
 from ottla.protocol.errors import ErrorCode
-from ottla.simulation.broker import START_MS, SimulatedMachine
+from ottla.simulation.broker import LOG_DIR, START_MS, SimulatedMachine
 from tests.simulation.broker.conversation import (
     HOUR_MS,
     Idempotent,
@@ -95,6 +95,40 @@ async def test_a_start_on_a_full_disk_leads_what_is_there(machine: SimulatedMach
     machine.disk.make_room()
     await asyncio.sleep(3)
     assert not (await produce(client, "later", b"a")).error_code
+
+
+@on_a_broker()
+async def test_a_stop_on_a_full_disk_leaves_nothing_locked(machine: SimulatedMachine) -> None:
+    client = await machine.connect()
+    await create_topic(client, "orders")
+    await produce(client, "orders", b"a")
+    machine.disk.fill_up()
+    await machine.stop()
+    machine.disk.make_room()
+    broker = await machine.start()
+    assert not broker.directories.online[LOG_DIR].was_clean
+    assert await read_all(await machine.connect(), "orders") == [b"a"]
+
+
+@on_a_broker()
+async def test_a_disk_that_is_full_when_it_is_to_be_synced_is_synced_later(
+    machine: SimulatedMachine,
+) -> None:
+    client = await machine.connect()
+    await create_topic(client, "orders", flush_messages="1")
+    machine.threads.delay_ms = (50, 50)
+    work = asyncio.ensure_future(produce(client, "orders", b"a", timeout_ms=1_000))
+    await asyncio.sleep(0.01)
+    machine.disk.fill_up()
+    assert (await work).error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert await read_all(client, "orders") == []
+    machine.disk.make_room()
+    answer = await produce(client, "orders", b"b")
+    assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, 1)
+    assert await read_all(client, "orders") == [b"a", b"b"]
+    await machine.crash()
+    await machine.start()
+    assert await read_all(await machine.connect(), "orders") == [b"a", b"b"]
 
 
 @on_a_broker()

@@ -161,3 +161,11 @@ async def test_a_dead_host_ends_its_connections_and_raises_for_ever() -> None:
     for use in (sock.close, pair.listener.accept, lambda: sock.send(b"a")):
         with pytest.raises(Crashed):
             use()
+
+
+@on_virtual_time
+async def test_who_is_on_its_way_when_a_listener_goes_hears_so() -> None:
+    pair = Pair(latency_ms=(10, 10))
+    pair.listener.close()
+    await asyncio.sleep(1)
+    assert [type(error) for error in pair.client.lost] == [ConnectionResetError]
