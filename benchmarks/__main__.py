@@ -15,7 +15,7 @@ KNOWN = (
     "records", "codec", "imports", "disk", "producers", "log", "opening", "compaction", "recovery",
     "timers", "metrics", "groups",
     "store",
-    "broker",
+    "broker", "coordinator",
 )  # fmt: skip
 
 

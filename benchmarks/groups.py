@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from ottla.coordinators.batch import build_coordinator_batch
-from ottla.coordinators.effects import Record
+from ottla.coordinators.effects import Record, RecordRows
 from ottla.coordinators.groups.answers import OffsetToCommit
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
@@ -42,7 +42,11 @@ class MemoryLog:
         self.batches = 0
 
     def append(
-        self, records: Sequence[Record], on_stored: Callable[[ErrorCode], None], *, timeout_ms: int
+        self,
+        records: Sequence[Record | RecordRows],
+        on_stored: Callable[[ErrorCode], None],
+        *,
+        timeout_ms: int,
     ) -> None:
         build_coordinator_batch(records, timestamp=1)
         self.batches += 1

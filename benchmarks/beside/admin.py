@@ -14,6 +14,7 @@ from ottla.protocol.apis.create_topics import (
     CreateTopicsResponse,
 )
 from ottla.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from ottla.protocol.apis.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ottla.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.framing import decode_response, encode_request
@@ -48,8 +49,7 @@ class Admin:
     @contextmanager
     def fresh_topic(self, partitions: int = 1) -> Iterator[str]:
         """Never seen before, and gone afterwards: no run reads or writes what another left."""
-        self._made += 1
-        topic = f"benchmark-{self._made}"
+        topic = self.fresh_name("benchmark")
         self.create_topic(topic, partitions)
         try:
             yield topic
@@ -73,6 +73,15 @@ class Admin:
             if len([each for each in found if each.leader_id >= 0]) == partitions:
                 return
         raise TimeoutError(f"{topic} has no leaders after {_LEADERS_TIMEOUT_S} s")
+
+    def find_coordinator(self, group: str) -> int:
+        """An error's code, or 0."""
+        return self.ask(FindCoordinatorRequest(key=group), 2, FindCoordinatorResponse).error_code
+
+    def fresh_name(self, kind: str) -> str:
+        """All of one length, so that the frames with them are."""
+        self._made += 1
+        return f"{kind}-{self._made:05}"
 
     def _delete_topic(self, topic: str) -> None:
         request = DeleteTopicsRequest(topic_names=[topic], timeout_ms=_ANSWER_TIMEOUT_S * 1000)

@@ -45,9 +45,17 @@ class Bench:
         places = {"head": request.head_bytes, "error-at": request.error_at}
         if request.offset_at:
             places["offset-at"] = request.offset_at
+        if request.frames > 1:
+            places["frames"] = request.frames
         return self._drive(
             "raw", mode, {"host": host, "port": port, "frame": frame, **places, **options}
         )
+
+    def group(self, mode: str, group: str, **options: object) -> Outcome:
+        """Underscores stand for the dashes in the driver's options."""
+        host, port = self.admin.address
+        named = {name.replace("_", "-"): value for name, value in options.items()}
+        return self._drive("group", mode, {"host": host, "port": port, "group": group, **named})
 
     def take_outcomes(self) -> list[Outcome]:
         taken, self.outcomes = self.outcomes, []

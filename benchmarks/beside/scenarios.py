@@ -86,7 +86,7 @@ def request_rate(bench: Bench, *, connections: int, acks: int = 1, depth: int = 
     seconds = max(0.5, REQUESTS_S * bench.scale)
     with bench.fresh_topic() as topic:
         request = produce_request(topic, record_bytes=REQUEST_BYTES, acks=acks)
-        return bench.raw("produce", request, connections=connections, depth=depth, seconds=seconds)
+        return bench.raw("repeat", request, connections=connections, depth=depth, seconds=seconds)
 
 
 def requests(

@@ -1,22 +1,15 @@
 /* Bare sockets, so that the client costs next to nothing: raw MODE host= port= frame=FILE ...
  *
- *   produce  sends the request in the file again and again over connections=, each with depth=
- *            requests in flight, for seconds= after warmup= seconds
+ *   repeat   sends the request in the file again and again over connections=, each with depth=
+ *            requests in flight, for seconds= after warmup= seconds; with frames= the file holds
+ *            so many of one length, and each connection has the next of them
  *   fetch    reads one partition from offset 0 until=OFFSET over each of connections=; the
  *            request's fetch offset stands at offset-at=
  *
  * Of the protocol it knows only where things stand, as its caller says: a response is head= bytes
  * (its size field included) and then records; its error code is at error-at=. */
 
-#include "measure.h"
-
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "sockets.h"
 
 #define READ_BYTES (256u << 10) /* stays in the cache */
 #define MOST_HEAD 512
@@ -40,13 +33,7 @@ static int64_t until_offset;
 static struct latencies all;
 static struct outcome done;
 
-static int64_t big_endian(const unsigned char *at, int bytes) {
-    int64_t number = (int8_t)at[0];
-    for (int i = 1; i < bytes; i++) number = number * 256 + at[i];
-    return number;
-}
-
-static char *read_frame(const char *path) {
+static char *read_frames(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) fail("no file %s: %s", path, strerror(errno));
     fseek(file, 0, SEEK_END);
@@ -56,16 +43,6 @@ static char *read_frame(const char *path) {
     if (!frame || fread(frame, 1, frame_bytes, file) != frame_bytes) fail("cannot read %s", path);
     fclose(file);
     return frame;
-}
-
-static int connect_to(const char *host, int port) {
-    int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    if (inet_pton(AF_INET, host, &address.sin_addr) != 1) fail("host=%s is no address", host);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address))
-        fail("no connection to %s:%d: %s", host, port, strerror(errno));
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    return fd;
 }
 
 static void poll_for_writing(struct connection *one, int wanted) {
@@ -170,8 +147,10 @@ static void receive(struct connection *one) {
 
 static void open_connections(void) {
     const char *host = text_option("host", "127.0.0.1"), *path = text_option("frame", NULL);
-    int port = (int)number_option("port", NULL);
+    int port = (int)number_option("port", NULL), frames = (int)number_option("frames", "1");
     refuse_other_options();
+    char *all_frames = read_frames(path);
+    frame_bytes /= (size_t)frames;
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
@@ -181,7 +160,9 @@ static void open_connections(void) {
     for (int i = 0; i < connection_count; i++) {
         struct connection *one = connections + i;
         one->fd = connect_to(host, port);
-        one->frame = read_frame(path);
+        one->frame = malloc(frame_bytes);
+        if (!one->frame) fail("no memory for %d frames", connection_count);
+        memcpy(one->frame, all_frames + (size_t)(i % frames) * frame_bytes, frame_bytes);
         one->started = calloc((size_t)depth, sizeof *one->started);
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = one};
         epoll_ctl(poller, EPOLL_CTL_ADD, one->fd, &event);
@@ -212,7 +193,7 @@ int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     take_options(argc > 2 ? argc - 2 : 0, argv + 2);
     is_fetch = !strcmp(mode, "fetch");
-    if (!is_fetch && strcmp(mode, "produce")) fail("there is no mode '%s': produce, fetch", mode);
+    if (!is_fetch && strcmp(mode, "repeat")) fail("there is no mode '%s': repeat, fetch", mode);
     connection_count = (int)number_option("connections", "1");
     depth = is_fetch ? 1 : (int)number_option("depth", "1");
     head_bytes = (size_t)number_option("head", NULL);

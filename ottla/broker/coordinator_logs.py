@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.coordinators.batch import build_coordinator_batch
-from ottla.coordinators.effects import Record
+from ottla.coordinators.effects import Record, RecordRows
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.compression import Codec
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
@@ -62,7 +62,11 @@ class PartitionLog:
         return min(log.config.max_message_bytes, log.config.segment_bytes) if log else 0
 
     def append(
-        self, records: Sequence[Record], on_stored: Callable[[ErrorCode], None], *, timeout_ms: int
+        self,
+        records: Sequence[Record | RecordRows],
+        on_stored: Callable[[ErrorCode], None],
+        *,
+        timeout_ms: int,
     ) -> None:
         unanswered = _Unanswered(on_stored)
         self._unanswered.append(unanswered)
@@ -76,7 +80,7 @@ class PartitionLog:
             lambda: operation.written(self._replicas.produces, timeout_ms=timeout_ms)
         )
 
-    def _append(self, records: Sequence[Record]) -> PartitionResult:
+    def _append(self, records: Sequence[Record | RecordRows]) -> PartitionResult:
         partition, now_ms = self._partition, self._clock.now_ms()
         result = PartitionResult(partition.topic, partition.index)
         batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ottla.coordinators.effects import Record
+from ottla.coordinators.effects import Record, RecordRows
 from ottla.protocol.records.batch import TRANSACTIONAL_BIT, BatchHeader, seal_batch
 from ottla.protocol.records.compression import Codec, compress
 from ottla.protocol.varint import write_uvarint
@@ -14,7 +14,7 @@ _MANY = len(_VARINTS)
 
 
 def build_coordinator_batch(
-    records: Sequence[Record],
+    records: Sequence[Record | RecordRows],
     *,
     timestamp: int,
     codec: Codec = Codec.NONE,
@@ -27,16 +27,23 @@ def build_coordinator_batch(
     The bytes are those of `protocol.records.batch.build_batch`.
     """
     parts: list[bytes] = []
-    for number, (key, value) in enumerate(records):
+    number = 0
+    for record in records:
+        if not isinstance(record, Record):
+            parts.append(record.encode(number))
+            number += record.count
+            continue
+        key, value = record
         tail = b"\1\0" if value is None else b"%b%b\0" % (_varint(2 * len(value)), value)
         # The two zeros are the attributes and the timestamp, which is the first record's.
         body = b"\0\0%b%b%b%b" % (_varint(2 * number), _varint(2 * len(key)), key, tail)
         parts.append(_varint(2 * len(body)))
         parts.append(body)
+        number += 1
     attributes = codec | TRANSACTIONAL_BIT * is_transactional
     header = BatchHeader(
-        0, 0, -1, 2, 0, attributes, len(records) - 1, timestamp, timestamp,
-        producer_id, producer_epoch, 0 if is_transactional else -1, len(records),
+        0, 0, -1, 2, 0, attributes, number - 1, timestamp, timestamp,
+        producer_id, producer_epoch, 0 if is_transactional else -1, number,
     )  # fmt: skip
     return seal_batch(header, compress(codec, b"".join(parts)))
 

@@ -8,12 +8,27 @@ If it is refused those Replies are dropped, and the machine is told `refused(tok
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 class Record(NamedTuple):
     key: bytes
     value: bytes | None
+
+
+class RecordRows(Protocol):
+    """Many records that are made bytes together."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def size_bytes(self) -> int:
+        """At most."""
+        ...
+
+    def encode(self, first: int) -> bytes:
+        """As they stand in a batch, the first of them with this number."""
+        ...
 
 
 class Append(NamedTuple):

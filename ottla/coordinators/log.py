@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ottla.coordinators.effects import Record
+from ottla.coordinators.effects import Record, RecordRows
 from ottla.protocol.errors import ErrorCode
 
 
@@ -20,7 +20,11 @@ class CoordinatorLog(Protocol):
         ...
 
     def append(
-        self, records: Sequence[Record], on_stored: Callable[[ErrorCode], None], *, timeout_ms: int
+        self,
+        records: Sequence[Record | RecordRows],
+        on_stored: Callable[[ErrorCode], None],
+        *,
+        timeout_ms: int,
     ) -> None:
         """One batch. NONE once it is committed (acks -1), else the log's own error."""
         ...

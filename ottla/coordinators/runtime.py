@@ -10,7 +10,15 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Protocol, assert_never
 
-from ottla.coordinators.effects import Append, CancelTimer, Effects, Record, Reply, SetTimer
+from ottla.coordinators.effects import (
+    Append,
+    CancelTimer,
+    Effects,
+    Record,
+    RecordRows,
+    Reply,
+    SetTimer,
+)
 from ottla.coordinators.log import CoordinatorLog
 from ottla.coordinators.timers import Timers
 from ottla.protocol.errors import ErrorCode
@@ -38,7 +46,7 @@ class _Batch:
     __slots__ = ("records", "size_bytes", "waiting")
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
+        self.records: list[Record | RecordRows] = []
         self.size_bytes = BATCH_OVERHEAD
         self.waiting: list[OnStored] = []
 
@@ -62,9 +70,17 @@ class Runtime:
 
     def append(self, records: Sequence[Record], on_stored: OnStored) -> None:
         """In one batch with whatever else comes in this round, as long as that has room."""
-        assert not self.is_closed, "an append to a partition that is led elsewhere"
         size_bytes = sum(len(record[0]) + len(record[1] or b"") for record in records)
-        size_bytes += _RECORD_OVERHEAD * len(records)
+        self._queue(records, size_bytes + _RECORD_OVERHEAD * len(records), on_stored)
+
+    def append_rows(self, rows: Sequence[RecordRows], on_stored: OnStored) -> None:
+        """As `append`."""
+        self._queue(rows, sum(each.size_bytes for each in rows), on_stored)
+
+    def _queue(
+        self, records: Sequence[Record | RecordRows], size_bytes: int, on_stored: OnStored
+    ) -> None:
+        assert not self.is_closed, "an append to a partition that is led elsewhere"
         if not self._queued:
             self._tick.write(self._flush)
             self._queued.append(_Batch())

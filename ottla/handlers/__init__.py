@@ -74,6 +74,8 @@ class Handler(NamedTuple):
     handle: Any
     refuse: Any
     is_async: bool
+    read: Any = None  # a shorter way to read some requests, which returns None for the others
+    shortcut: Any = None  # for the requests of a connection that look like the one before
 
 
 @cache
@@ -82,4 +84,12 @@ def handler(key: int) -> Handler:
     name = API_NAMES[key]
     module = import_module(f"ottla.handlers.{module_name(name)}")
     handle = getattr(module, f"handle_{module_name(name)}")
-    return Handler(name, request_type(key), handle, module.refuse, iscoroutinefunction(handle))
+    return Handler(
+        name,
+        request_type(key),
+        handle,
+        module.refuse,
+        iscoroutinefunction(handle),
+        getattr(module, "read", None),
+        getattr(module, "shortcut", None),
+    )

@@ -53,7 +53,9 @@ class Dispatch:
         frame = bytes(connection.view[start:end])
         header, position = decode_at(RequestHeader, frame, request_header_version(key, version))
         found = handler(key)
-        request, _ = decode_at(found.request, frame, version, position)
+        request = found.read(frame, version, position) if found.read else None
+        if request is None:
+            request, _ = decode_at(found.request, frame, version, position)
         connection.client_id = header.client_id
         call = Call(
             connection,
@@ -66,6 +68,10 @@ class Dispatch:
         if self._services.quotas is not None:
             call = MeteredCall(call, frame_bytes=end - start)
         self._services.requests.count(key, version)
+        if found.shortcut:
+            connection.shortcut = found.shortcut(
+                request, self._services, frame=frame, version=version
+            )
         self._run(found, request, call)
         return True
 

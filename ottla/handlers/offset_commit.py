@@ -9,6 +9,8 @@ from typing import Any
 from ottla.config.group_options import OFFSET_METADATA_MAX_BYTES
 from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
 from ottla.handlers.call import Call
+from ottla.handlers.commit_rows import commit_in_rows
+from ottla.handlers.commit_shortcut import shortcut_for
 from ottla.protocol.apis.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitResponse,
@@ -16,13 +18,18 @@ from ottla.protocol.apis.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.plain_commit import read_plain_commit
 
+read = read_plain_commit
+shortcut = shortcut_for
 _UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def handle_offset_commit(
     request: OffsetCommitRequest, call: Call
 ) -> OffsetCommitResponse | Coroutine[Any, Any, OffsetCommitResponse] | None:
+    if commit_in_rows(request, call):
+        return None
     offsets = _known(request, call)
     if not offsets:
         return _response(request, {})

@@ -7,6 +7,7 @@ from typing import Any
 
 from ottla.coordinators.groups.answers import NO_OFFSET, FetchedOffset, TopicPartition
 from ottla.handlers.call import Call
+from ottla.handlers.offset_rows import reply_in_rows
 from ottla.protocol.apis.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestTopic,
@@ -24,9 +25,11 @@ _UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 def handle_offset_fetch(
     request: OffsetFetchRequest, call: Call
-) -> OffsetFetchResponse | Coroutine[Any, Any, OffsetFetchResponse]:
+) -> OffsetFetchResponse | Coroutine[Any, Any, OffsetFetchResponse] | None:
     if call.version == 0:
         return _fetch_from_store(request, call)
+    if reply_in_rows(request, call):
+        return None
     stable = request.require_stable
     if call.version < _GROUPS_FROM:
         error, topics = _fetch(call, request.group_id, request.topics, require_stable=stable)

@@ -10,15 +10,20 @@ from pathlib import Path
 import pytest
 
 from benchmarks.beside.bench import Bench, started
+from benchmarks.beside.group_scenarios import every_coordinator
+from benchmarks.beside.members import members
 from benchmarks.beside.targets import Kafka
 from benchmarks.drivers.driver import DriverFailed, drive
 from benchmarks.drivers.frames import fetch_request, produce_request
+from benchmarks.drivers.group_frames import OFFSET, commits, heartbeats, offset_fetch
+from ottla.protocol.apis.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ottla.protocol.apis.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from ottla.protocol.apis.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 
 pytestmark = pytest.mark.skipif(
     shutil.which("cc") is None and os.environ.get("CI") != "true",
@@ -71,7 +76,7 @@ def test_each_bare_request_is_one_record(connections: int, depth: int, bench: Be
     with bench.fresh_topic() as topic:
         request = produce_request(topic, record_bytes=100, acks=1)
         options = {"connections": connections, "depth": depth, "seconds": 0.2, "warmup": 0}
-        done = bench.raw("produce", request, **options)
+        done = bench.raw("repeat", request, **options)
         # Those in flight at the end may have been appended, too.
         assert done["count"] <= end_offset(bench, topic) <= done["count"] + connections * depth
     assert 0 < done["p50_us"] <= done["p99_us"] <= done["max_us"]
@@ -89,10 +94,38 @@ def test_latencies_are_of_as_many_records_as_were_asked_for(bench: Bench) -> Non
 def test_an_error_of_the_broker_ends_the_bare_driver(bench: Bench) -> None:
     request = produce_request("nowhere", record_bytes=100, acks=1)
     with pytest.raises(DriverFailed, match="error code 3"):
-        bench.raw("produce", request, seconds=1)
+        bench.raw("repeat", request, seconds=1)
 
 
 def test_a_misspelt_option_is_refused(tmp_path: Path) -> None:
     options = {"port": 1, "frame": tmp_path, "head": 20, "error-at": 4, "conections": 5}
     with pytest.raises(DriverFailed, match="conections=5"):
-        drive("raw", "produce", options)
+        drive("raw", "repeat", options)
+
+
+def state_of(bench: Bench, group: str) -> str:
+    request = DescribeGroupsRequest(groups=[group])
+    return bench.admin.ask(request, 4, DescribeGroupsResponse).groups[0].group_state
+
+
+@pytest.mark.parametrize("mode", ["form", "grow"])
+def test_members_form_a_group_and_leave_it(mode: str, bench: Bench) -> None:
+    every_coordinator(bench)
+    done = bench.group(mode, f"driver-{mode}", members=5, rounds=2)
+    assert done["count"] == 2
+    assert 0 < done["p50_us"] <= done["max_us"]
+    assert [state_of(bench, f"driver-{mode}-{number}") for number in range(2)] == ["Empty"] * 2
+
+
+def test_each_connection_commits_for_a_group_of_its_own(bench: Bench) -> None:
+    every_coordinator(bench)
+    with bench.fresh_topic(3) as topic, members(bench.admin, ["driver-a", "driver-b"]) as joined:
+        request = commits(joined, topic, partitions=3)
+        assert bench.raw("repeat", request, connections=2, seconds=0.2)["count"] > 0
+        assert bench.raw("repeat", heartbeats(joined), connections=2, seconds=0.2)["count"] > 0
+        for who in joined:
+            fetch = OffsetFetchRequest(group_id=who.group, topics=None)
+            answer = bench.admin.ask(fetch, 5, OffsetFetchResponse)
+            assert [row.committed_offset for row in answer.topics[0].partitions] == [OFFSET] * 3
+        named = offset_fetch("driver-a", [topic], partitions=3, names_them=True)
+        assert bench.raw("repeat", named, seconds=0.2)["count"] > 0

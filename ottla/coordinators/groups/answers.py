@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode
@@ -27,6 +28,14 @@ class FetchedOffset(NamedTuple):
     leader_epoch: int = NO_LEADER_EPOCH
     metadata: str = ""
     error: ErrorCode = ErrorCode.NONE
+
+
+class PlainOffsets(NamedTuple):
+    """Of one topic, in the form of the log's values: `records.PLAIN_BYTES` for each partition."""
+
+    topic: str
+    indexes: Sequence[int]
+    values: bytes
 
 
 class DeletedOffsets(NamedTuple):

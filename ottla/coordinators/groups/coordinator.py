@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from ottla.coordinators.groups.answers import (
     FetchedOffset,
     ListedGroup,
     OffsetToCommit,
+    PlainOffsets,
     TopicPartition,
 )
 from ottla.coordinators.groups.committing import Commit
@@ -21,8 +22,9 @@ from ottla.coordinators.groups.expiry import expired
 from ottla.coordinators.groups.group import Group
 from ottla.coordinators.groups.java_hash import partition_of
 from ottla.coordinators.groups.loading import Loads
-from ottla.coordinators.groups.offsets import nothing_committed
-from ottla.coordinators.groups.partition import HostedGroup
+from ottla.coordinators.groups.offset_rows import OffsetRows, RowsCommit
+from ottla.coordinators.groups.offsets import Offsets, nothing_committed
+from ottla.coordinators.groups.partition import GroupPartition, HostedGroup
 from ottla.coordinators.groups.partitions import GroupPartitions
 from ottla.coordinators.groups.removal import Removal
 from ottla.coordinators.groups.requests import (
@@ -196,22 +198,11 @@ class GroupCoordinator:
         retention_ms: int = -1,
     ) -> None:
         """Whether the topics exist is the handler's business. The group's name may be empty."""
-        partition = self.partitions.find(group_id)
-        if isinstance(partition, ErrorCode):
-            to({each[:2]: partition for each in offsets})
+        admitted = self._admit(group_id, member_id, instance_id, generation)
+        if isinstance(admitted, ErrorCode):
+            to({each[:2]: admitted for each in offsets})
             return
-        if generation >= 0 and group_id not in partition.groups:
-            # From a generation that nobody remembers.
-            to({each[:2]: ErrorCode.ILLEGAL_GENERATION for each in offsets})
-            return
-        hosted, now_ms = partition.host(group_id), self._clock.now_ms()
-        error, effects = hosted.group.check_commit(
-            member_id=member_id, instance_id=instance_id, generation=generation, now_ms=now_ms
-        )
-        partition.carry_out(hosted, effects, now_ms=now_ms)
-        if error:
-            to({each[:2]: error for each in offsets})
-            return
+        partition, hosted, now_ms = admitted
         self.committed_count += len(offsets)
         Commit(hosted, to).begin(
             partition,
@@ -220,6 +211,41 @@ class GroupCoordinator:
             retention_ms=retention_ms,
             now_ms=now_ms,
         )
+
+    def commit_rows(
+        self,
+        group_id: str,
+        offsets: Sequence[OffsetRows],
+        to: Callable[[ErrorCode], None],
+        *,
+        member_id: str = "",
+        instance_id: str | None = None,
+        generation: int = -1,
+    ) -> None:
+        """As `commit`, for many at once, none of which is named twice."""
+        admitted = self._admit(group_id, member_id, instance_id, generation)
+        if isinstance(admitted, ErrorCode):
+            to(admitted)
+            return
+        partition, hosted, now_ms = admitted
+        self.committed_count += sum(len(each.places) for each in offsets)
+        RowsCommit(hosted, offsets, to, now_ms=now_ms).begin(partition)
+
+    def _admit(
+        self, group_id: str, member_id: str, instance_id: str | None, generation: int
+    ) -> tuple[GroupPartition, HostedGroup, int] | ErrorCode:
+        """Whether somebody may commit now; if so, where."""
+        partition = self.partitions.find(group_id)
+        if isinstance(partition, ErrorCode):
+            return partition
+        if generation >= 0 and group_id not in partition.groups:
+            return ErrorCode.ILLEGAL_GENERATION  # from one that nobody remembers
+        hosted, now_ms = partition.host(group_id), self._clock.now_ms()
+        error, effects = hosted.group.check_commit(
+            member_id=member_id, instance_id=instance_id, generation=generation, now_ms=now_ms
+        )
+        partition.carry_out(hosted, effects, now_ms=now_ms)
+        return error or (partition, hosted, now_ms)
 
     def fetch(
         self,
@@ -235,6 +261,29 @@ class GroupCoordinator:
         if hosted is None:
             return ErrorCode.NONE, nothing_committed(partitions or ())
         return ErrorCode.NONE, hosted.offsets.fetch(partitions, require_stable=require_stable)
+
+    def fetch_plain(
+        self,
+        group_id: str,
+        partitions: Mapping[str, Sequence[int]] | None,  # by topic; None: all
+        *,
+        require_stable: bool = False,
+    ) -> list[PlainOffsets] | None:
+        """As `fetch`, ten times as fast; None where the answer needs more than plain offsets."""
+        partition = self.partitions.find(group_id)
+        if isinstance(partition, ErrorCode):
+            return None
+        hosted = partition.groups.get(group_id)
+        offsets, found = hosted.offsets if hosted is not None else Offsets(), list[PlainOffsets]()
+        if require_stable and not offsets.is_settled:
+            return None
+        wanted = offsets.by_topic() if partitions is None else partitions
+        for topic, indexes in wanted.items():
+            values = offsets.plain(topic, indexes)
+            if values is None:
+                return None
+            found.append(PlainOffsets(topic, indexes, values))
+        return found
 
     def delete_offsets(
         self,

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain, groupby, repeat
+from operator import itemgetter
 
 from ottla.coordinators.groups.answers import FetchedOffset, TopicPartition
-from ottla.coordinators.groups.records import CommittedOffset, parse_offset_value
+from ottla.coordinators.groups.records import (
+    NOTHING_COMMITTED,
+    CommittedOffset,
+    join_plain,
+    parse_offset_value,
+)
 from ottla.protocol.errors import ErrorCode
 
 _NOTHING = FetchedOffset()
@@ -24,11 +31,13 @@ class Offsets:
     are small and none of the garbage collector's business.
     """
 
-    __slots__ = ("_in_flight", "_positions", "_transactional", "committed")
+    __slots__ = ("_in_flight", "_positions", "_together", "_transactional", "committed")
 
     def __init__(self) -> None:
         self.committed: dict[TopicPartition, bytes] = {}
         self._in_flight: dict[TopicPartition, int] = {}  # how many commits of it are on their way
+        # The same of commits with very many, by commit.
+        self._together: dict[object, Sequence[Sequence[TopicPartition]]] = {}
         # By producer, with their places in the log: a plain commit that came later wins.
         self._transactional: dict[int, dict[TopicPartition, tuple[bytes, int]]] = {}
         # The places of plain commits while any transaction is open; nobody asks for older ones.
@@ -36,7 +45,7 @@ class Offsets:
 
     def __bool__(self) -> bool:
         """Whether there is anything to keep the group for."""
-        return bool(self.committed or self._in_flight or self._transactional)
+        return bool(self.committed) or not self.is_settled
 
     def get(self, partition: TopicPartition) -> CommittedOffset | None:
         value = self.committed.get(partition)
@@ -52,6 +61,23 @@ class Offsets:
             self._in_flight[partition] = count
         else:
             del self._in_flight[partition]
+
+    def stage_together(
+        self, commit: object, partitions: Sequence[Sequence[TopicPartition]]
+    ) -> None:
+        """As `stage`, of all that are in one commit, topic by topic."""
+        self._together[commit] = partitions
+
+    def unstage_together(self, commit: object) -> None:
+        del self._together[commit]
+
+    def apply_together(
+        self, partitions: Sequence[TopicPartition], values: Iterable[bytes], *, position: int
+    ) -> None:
+        """As `apply`, of many in one commit."""
+        self.committed.update(zip(partitions, values, strict=True))
+        if self._transactional:
+            self._positions.update(dict.fromkeys(partitions, position))
 
     def apply(self, partition: TopicPartition, value: bytes | None, *, position: int) -> None:
         """A record of the log; None is a tombstone."""
@@ -92,23 +118,26 @@ class Offsets:
         return list(self._transactional)
 
     def is_in_flight(self, partition: TopicPartition) -> bool:
-        return partition in self._in_flight
+        return partition in self._in_flight or any(
+            partition in topic for together in self._together.values() for topic in together
+        )
 
     def is_unstable(self, partition: TopicPartition) -> bool:
         """It may change without another request."""
-        return partition in self._in_flight or any(
+        return self.is_in_flight(partition) or any(
             partition in pending for pending in self._transactional.values()
         )
 
     def known(self) -> list[TopicPartition]:
         """Every partition with an offset, be it only on its way."""
-        return [*self.committed, *(each for each in self._in_flight if each not in self.committed)]
+        together = chain.from_iterable(chain.from_iterable(self._together.values()))
+        return list(dict.fromkeys(chain(self.committed, self._in_flight, together)))
 
     def fetch(
         self, partitions: Iterable[TopicPartition] | None, *, require_stable: bool
     ) -> dict[TopicPartition, FetchedOffset]:
         wanted = self.committed if partitions is None else partitions
-        look_for_unstable = require_stable and (self._in_flight or self._transactional)
+        look_for_unstable = require_stable and not self.is_settled
         found: dict[TopicPartition, FetchedOffset] = {}
         for partition in wanted:
             if look_for_unstable and self.is_unstable(partition):
@@ -119,3 +148,19 @@ class Offsets:
             else:
                 found[partition] = _NOTHING
         return found
+
+    @property
+    def is_settled(self) -> bool:
+        """Nothing is on its way."""
+        return not (self._in_flight or self._together or self._transactional)
+
+    def by_topic(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for topic, places in groupby(self.committed, itemgetter(0)):
+            found.setdefault(topic, []).extend(map(itemgetter(1), places))
+        return found
+
+    def plain(self, topic: str, indexes: Sequence[int]) -> bytes | None:
+        """The values of all, one after the other; None if there is more to tell of any."""
+        places = zip(repeat(topic), indexes, strict=False)
+        return join_plain(list(map(self.committed.get, places, repeat(NOTHING_COMMITTED))))

@@ -6,6 +6,7 @@ The declared messages in `protocol/internal` say the same, and the tests hold bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from struct import Struct
 from struct import error as StructError
@@ -27,6 +28,8 @@ _OFFSET_EPOCH_SIZE = Struct(">hqih")  # value version 3 up to its metadata
 _OFFSET_SIZE = Struct(">hqh")  # value version 1 up to its metadata
 _TWO_INT64 = Struct(">qq")
 _WITHOUT_METADATA = Struct(">hqihq")  # a whole value of version 3, when there is no metadata
+PLAIN_BYTES = _WITHOUT_METADATA.size
+NOTHING_COMMITTED = _WITHOUT_METADATA.pack(3, -1, -1, 0, 0)  # in a row of plain values
 
 
 class CommittedOffset(NamedTuple):
@@ -82,6 +85,18 @@ def check_offset_value(value: bytes) -> None:
         parse_offset_value(value)
 
 
+def join_plain(values: Sequence[bytes]) -> bytes | None:
+    """All in one, if each is a whole PLAIN_BYTES long: of version 3 and without metadata."""
+    joined, count = b"".join(values), len(values)
+    zeros = bytes(count)
+    is_plain = (
+        set(map(len, values)) <= {PLAIN_BYTES}
+        and joined[0::PLAIN_BYTES] == joined[14::PLAIN_BYTES] == joined[15::PLAIN_BYTES] == zeros
+        and joined[1::PLAIN_BYTES] == b"\3" * count
+    )
+    return joined if is_plain else None
+
+
 def parse_group_value(value: bytes) -> GroupMetadataValue:
     return decode(GroupMetadataValue, value[2:], _version(value))
 
@@ -116,10 +131,15 @@ def offset_value(committed: CommittedOffset) -> bytes:
         start = _OFFSET_SIZE.pack(1, offset, len(data))
         return start + data + _TWO_INT64.pack(commit_ms, expire_ms)
     if not metadata:
-        return _WITHOUT_METADATA.pack(3, offset, leader_epoch, 0, commit_ms)
+        return plain_value(offset, leader_epoch, commit_ms)
     data = metadata.encode()
     start = _OFFSET_EPOCH_SIZE.pack(3, offset, leader_epoch, len(data))
     return start + data + _INT64.pack(commit_ms)
+
+
+def plain_value(offset: int, leader_epoch: int, commit_ms: int) -> bytes:
+    """`offset_value` of what has neither metadata nor a time to expire at."""
+    return _WITHOUT_METADATA.pack(3, offset, leader_epoch, 0, commit_ms)
 
 
 def group_tombstone(group_id: str) -> Record:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from ottla.coordinators.batch import build_coordinator_batch
-from ottla.coordinators.effects import Record
+from ottla.coordinators.effects import Record, RecordRows
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.records.batch import patch_batch, read_header
 from ottla.protocol.records.record_set import read_batches
@@ -19,7 +19,7 @@ class FakeLog:
         self.max_batch_bytes = 1_048_588
         self.commits_at_once = True
         self.refuses_with: ErrorCode | None = None
-        self.appends: list[list[Record]] = []  # all that were asked for
+        self.appends: list[list[Record]] = []  # all that were asked for, one by one
         self.timeouts_ms: list[int] = []
         self.data = b""
         self.next_offset = 0
@@ -29,8 +29,10 @@ class FakeLog:
         self.holds_reads = False
         self.held_reads: list[Callable[[], None]] = []
 
-    def append(self, records: Sequence[Record], on_stored: OnStored, *, timeout_ms: int) -> None:
-        self.appends.append(list(records))
+    def append(
+        self, records: Sequence[Record | RecordRows], on_stored: OnStored, *, timeout_ms: int
+    ) -> None:
+        self.appends.append([each for each in records if isinstance(each, Record)])
         self.timeouts_ms.append(timeout_ms)
         if self.refuses_with is not None:
             asyncio.get_running_loop().call_soon(on_stored, self.refuses_with)

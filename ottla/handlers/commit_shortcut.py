@@ -1,0 +1,174 @@
+"""The commit that looks like the one before it.
+
+A consumer commits the same partitions again and again; only the offsets change. If all other bytes
+are those of the last request, nothing is parsed, and the form of the answer is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from struct import Struct
+
+from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
+from ottla.coordinators.groups.offset_rows import OffsetRows
+from ottla.handlers.commit_rows import answer_parts, known_rows
+from ottla.handlers.offset_rows import join_flexible
+from ottla.handlers.services import Services
+from ottla.network.connection import Connection
+from ottla.network.pieces import Piece
+from ottla.protocol.apis.offset_commit import OffsetCommitRequest
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.plain_commit import (
+    FLEXIBLE_FROM,
+    ROW_BYTES,
+    PlainPartitions,
+    are_plain,
+    index_columns,
+)
+
+_COMMIT = 8
+_HEAD_BYTES = 8  # key, version, correlation id
+_TAGS_BYTES = 2  # none of the topic, none of the request
+_KEY_AND_VERSION = Struct(">hh")
+_INT32 = Struct(">i")
+_FEW = 10  # offsets; more are committed in rows
+_OFFSET_AND_EPOCH = Struct(">4xqi2x")
+_MARKED = 0x0102_0304  # a correlation id
+
+
+class _Owed:
+    """A request that waits for its answer."""
+
+    __slots__ = ("connection", "correlation_id", "pieces")
+
+    def __init__(self, connection: Connection, correlation_id: int) -> None:
+        self.connection = connection
+        self.correlation_id = correlation_id
+        self.pieces: list[Piece] | None = None
+
+
+class CommitShortcut:
+    """For one connection, version, client, member, generation, topic and set of partitions."""
+
+    __slots__ = (
+        "_answer", "_columns", "_count", "_frame_bytes", "_image", "_key_and_version", "_offsets",
+        "_prefix", "_request", "_services", "_version",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        services: Services,
+        request: OffsetCommitRequest,
+        offsets: OffsetRows,
+        *,
+        frame: bytes,
+        version: int,
+    ) -> None:
+        self._services = services
+        self._image = services.metadata.image.topics[offsets.topic]
+        self._request = request
+        self._offsets = offsets
+        self._version = version
+        self._count = len(offsets.places)
+        self._columns = index_columns(offsets.rows)
+        self._frame_bytes = len(frame)
+        self._prefix = frame[_HEAD_BYTES : -len(offsets.rows) - _TAGS_BYTES]
+        self._key_and_version = _KEY_AND_VERSION.pack(_COMMIT, version)
+        self._answer = self._answer_to(_MARKED, ErrorCode.NONE)
+
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
+        """False, and nothing is done, if anything but the offsets is new."""
+        buffer, rows_at = connection.buffer, start + _HEAD_BYTES + len(self._prefix)
+        if (
+            end - start != self._frame_bytes
+            or connection.waiting
+            or buffer[start : start + 4] != self._key_and_version
+            or buffer[start + _HEAD_BYTES : rows_at] != self._prefix
+            or buffer[end - _TAGS_BYTES : end] != b"\0\0"
+        ):
+            return False
+        rows, topic = bytes(connection.view[rows_at : end - _TAGS_BYTES]), self._offsets.topic
+        if (
+            index_columns(rows) != self._columns
+            or not are_plain(rows, self._count)
+            or self._services.metadata.image.topics.get(topic) is not self._image
+        ):
+            return False
+        self._services.requests.count(_COMMIT, self._version)
+        owed = _Owed(connection, _INT32.unpack_from(buffer, start + 4)[0])
+        self._commit(rows, owed)
+        if owed.pieces is None:
+            connection.owe(owed, blocks=True)
+        else:
+            connection.answer(owed.pieces)
+        return True
+
+    def _commit(self, rows: bytes, owed: _Owed) -> None:
+        request, groups = self._request, self._services.groups
+        who, instance = request.member_id, request.group_instance_id
+        generation = request.generation_id_or_member_epoch
+        if self._count >= _FEW:
+            groups.commit_rows(
+                request.group_id,
+                [self._offsets._replace(rows=rows)],
+                partial(self._reply, owed),
+                member_id=who,
+                instance_id=instance,
+                generation=generation,
+            )
+            return
+        offsets = [
+            OffsetToCommit(topic, index, offset, leader_epoch)
+            for (topic, index), (offset, leader_epoch) in zip(
+                self._offsets.places, _OFFSET_AND_EPOCH.iter_unpack(rows), strict=True
+            )
+        ]
+        groups.commit(
+            request.group_id,
+            offsets,
+            partial(self._reply_to_few, owed),
+            member_id=who,
+            instance_id=instance,
+            generation=generation,
+        )
+
+    def _reply_to_few(self, owed: _Owed, errors: Mapping[TopicPartition, ErrorCode]) -> None:
+        # Without metadata there is nothing for which one is refused and another is not.
+        self._reply(owed, next(iter(errors.values())))
+
+    def _reply(self, owed: _Owed, error: ErrorCode) -> None:
+        if error is ErrorCode.NONE:
+            answer = self._answer
+            piece = answer[:4] + _INT32.pack(owed.correlation_id) + answer[8:]
+        else:
+            piece = self._answer_to(owed.correlation_id, error)
+        if not owed.connection.is_closed:
+            owed.pieces = [piece]
+            owed.connection.settle()
+
+    def _answer_to(self, correlation_id: int, error: ErrorCode) -> bytes:
+        parts = answer_parts([self._offsets], error)
+        return join_flexible(parts, correlation_id=correlation_id, throttle_time_ms=0)
+
+
+def shortcut_for(
+    request: OffsetCommitRequest, services: Services, *, frame: bytes, version: int
+) -> CommitShortcut | None:
+    """None where there is none: of several topics, or with metadata, or in old versions."""
+    if version < FLEXIBLE_FROM or len(request.topics) != 1 or services.quotas is not None:
+        return None
+    (topic,) = request.topics
+    size = len(topic.partitions) * ROW_BYTES
+    rows = frame[-size - _TAGS_BYTES : -_TAGS_BYTES]
+    # Bytes may follow the request, and mean nothing: then these are not its rows.
+    if not are_plain(rows, len(topic.partitions)) or frame[-_TAGS_BYTES:] != bytes(_TAGS_BYTES):
+        return None
+    plain = PlainPartitions(rows)
+    named: object = topic.partitions
+    if rows != named.rows if isinstance(named, PlainPartitions) else list(plain) != named:
+        return None
+    offsets = known_rows(topic.name, plain, services.metadata.image)
+    if offsets is None:
+        return None
+    return CommitShortcut(services, request, offsets, frame=frame, version=version)
