@@ -6,7 +6,8 @@ OTTLA_SEED=123 (`make sim SEED=123`) repeats one seed of every test.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
@@ -25,3 +26,13 @@ def given_seeds(few: int, *, soak: int, also: Sequence[int] = ()) -> pytest.Mark
     wanted = os.environ.get("OTTLA_SEED")
     seeds = [int(wanted)] if wanted else [*range(repetitions(few, soak=soak)), *also]
     return pytest.mark.parametrize("seed", seeds)
+
+
+@contextmanager
+def repeatable(seed: int) -> Iterator[None]:
+    """A failure inside says how to have it again."""
+    try:
+        yield
+    except BaseException as failure:
+        failure.add_note(f"`make sim SEED={seed}` repeats it")
+        raise

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ottla.simulation.broker import SimulatedMachine
 from tests.simulation.broker.machines import run_on_a_broker
 from tests.simulation.coordinator.world import OFFSETS_PARTITIONS, World
-from tests.simulation.seeds import given_seeds
+from tests.simulation.seeds import given_seeds, repeatable
 
 PROPERTIES = {
     "offsets_topic_replication_factor": "1",
@@ -33,9 +35,27 @@ def settings(seed: int) -> dict[str, str]:
     return PROPERTIES | chosen
 
 
-@given_seeds(20, soak=500)
-def test_members_agree_partitions_have_one_owner_and_no_offset_is_lost(seed: int) -> None:
+def run(seed: int) -> SimulatedMachine:
     async def test(machine: SimulatedMachine) -> None:
         await World(machine, seed, is_synced=bool(seed % 2)).run()
 
-    run_on_a_broker(test, seed=seed, latency_ms=(0, 30), properties=settings(seed))
+    with repeatable(seed):
+        return run_on_a_broker(test, seed=seed, latency_ms=(0, 30), properties=settings(seed))
+
+
+@given_seeds(20, soak=500)
+def test_members_agree_partitions_have_one_owner_and_no_offset_is_lost(seed: int) -> None:
+    run(seed)
+
+
+@given_seeds(1, soak=10)
+def test_the_same_seed_gives_the_same_trace(seed: int) -> None:
+    first, second = ([*run(seed).network.wires.events] for _ in range(2))
+    assert len(first) > 1_000
+    assert first == second
+
+
+def test_a_failure_says_how_to_have_it_again() -> None:
+    with pytest.raises(AssertionError) as failed, repeatable(7):
+        raise AssertionError
+    assert failed.value.__notes__ == ["`make sim SEED=7` repeats it"]
