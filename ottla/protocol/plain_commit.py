@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from struct import Struct, error
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 from ottla.protocol.apis.offset_commit import (
     OffsetCommitRequest,
@@ -99,7 +99,8 @@ def _read(frame: bytes, position: int) -> OffsetCommitRequest | None:
         if name is None or not are_plain(rows, size - 1) or frame[position]:
             return None
         position += 1
-        topics.append(OffsetCommitRequestTopic(name=name, partitions=PlainPartitions(rows)))  # type: ignore[arg-type]
+        partitions: Any = PlainPartitions(rows)  # as good as the list that is declared
+        topics.append(OffsetCommitRequestTopic(name=name, partitions=partitions))
     if group_id is None or member_id is None or not topics or frame[position]:
         return None
     return OffsetCommitRequest(
