@@ -90,6 +90,6 @@ def handler(key: int) -> Handler:
         handle,
         module.refuse,
         iscoroutinefunction(handle),
-        getattr(module, "read", None),
-        getattr(module, "shortcut", None),
+        getattr(module, "read_request", None),
+        getattr(module, "request_shortcut", None),
     )

@@ -20,8 +20,8 @@ from ottla.protocol.apis.offset_commit import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.plain_commit import read_plain_commit
 
-read = read_plain_commit
-shortcut = shortcut_for
+read_request = read_plain_commit
+request_shortcut = shortcut_for
 _UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 

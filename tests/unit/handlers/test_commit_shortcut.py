@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ottla.handlers import HANDLERS, handler
 from ottla.handlers.commit_shortcut import CommitShortcut, shortcut_for
 from ottla.network.connection import Connection
 from ottla.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -154,3 +155,7 @@ async def test_bytes_after_a_request_are_not_taken_for_its_offsets() -> None:
         assert shortcut_for(read, broker.services, frame=many, version=8)
         longer = many + (bytes(16) + b"\1\0") * len(MANY) + b"\0\0"
         assert not shortcut_for(read, broker.services, frame=longer, version=8)
+
+
+def test_no_other_api_has_a_way_of_its_own_by_accident() -> None:
+    assert [key for key in HANDLERS if handler(key).read or handler(key).shortcut] == [8]
