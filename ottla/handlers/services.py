@@ -98,6 +98,7 @@ class Services:
             self.elections.recheck(name)
         gone = [name for name in names if name not in self.metadata.image.topics]
         if gone:
+            self.shortcuts.clear()  # they would keep partitions that are gone
             self.groups.topics_deleted(gone)
         for name in gone:
             self.rebalances.topic_deleted(name, now_ms=self.clock.now_ms())

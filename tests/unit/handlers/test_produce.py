@@ -8,6 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from ottla.handlers.produce_shortcut import ProduceShortcut
+from ottla.protocol.apis.delete_topics import (
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
 from ottla.protocol.apis.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -18,6 +23,7 @@ from ottla.protocol.apis.produce import (
 )
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.framing import encode_request, encode_response
+from ottla.protocol.primitives import ZERO_UUID
 from ottla.protocol.records.compression import Codec
 from ottla.storage.segment import AppendFields
 from tests.unit.handlers.one_broker import OneBroker, one_broker
@@ -173,6 +179,31 @@ async def test_what_the_short_way_refused_is_refused_for_the_same_reason_by_the_
         assert uses_shortcut(broker)
         answer = await produce(broker, sent(epoch, sequence))
         assert (answer.error_code, answer.log_start_offset) == (code, 0)
+
+
+@on_virtual_time
+async def test_who_takes_turns_between_partitions_finds_the_short_way_of_each() -> None:
+    async with one_broker() as broker:
+        await broker.create("orders", partitions=3)
+        for number in range(3):
+            for index in range(3):
+                answer = await produce(broker, request(index=index))
+                assert (answer.index, answer.error_code, answer.base_offset) == (index, 0, number)
+        assert len(broker.services.shortcuts) == 3
+        assert broker.services.requests.by_version[0, NEWEST] == 9
+
+
+@on_virtual_time
+async def test_short_ways_are_forgotten_with_their_topic() -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+        await produce(broker, request())
+        assert broker.services.shortcuts
+        state = DeleteTopicState(name="orders", topic_id=ZERO_UUID)
+        deletion = DeleteTopicsRequest(topics=[state], timeout_ms=1_000)
+        await broker.ask(deletion, DeleteTopicsResponse)
+        await broker.settled()
+        assert not broker.services.shortcuts
 
 
 @on_virtual_time
