@@ -41,7 +41,9 @@ class KafkaPythonMember(PythonMember):
             auto_offset_reset="earliest",
             enable_auto_commit=False,
             fetch_max_wait_ms=50,
-            metadata_max_age_ms=500,
+            # New topics are to be found soon. Without a pattern it only brings rebalances right
+            # after the first, in which it may hang with every request of its answered.
+            metadata_max_age_ms=500 if options.pattern else 300_000,
         )
         if options.assign:
             self.consumer.assign([TopicPartition(*each) for each in options.partitions()])
