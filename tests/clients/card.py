@@ -59,9 +59,10 @@ _TOOLS = {
 }
 _WORDS = {"passed": "yes", "failed": "**no**", "skipped": "not run"}
 NOTES = (
-    "- kafka-python may hang in the rebalance that a new topic brings, beside Apache Kafka too, "
-    "and in one that follows its first at once, with all its requests answered: then it is tried "
-    "again. So is aiokafka, which may not rejoin when a commit is refused after a stall.",
+    "- A case that fails is tried again, twice at most: clients have races of their own. "
+    "kafka-python may hang in the rebalance that a new topic brings, beside Apache Kafka too, and "
+    "in one that follows its first at once, with all its requests answered; aiokafka may not "
+    "rejoin when a commit is refused after a stall.",
     "- aiokafka once did not take a new topic in, beside Apache Kafka.",
     "- kafka-python and aiokafka do not tell their user that a static member was fenced.",
     "- sarama's consumers of single partitions are tried only as standalone consumers with "

@@ -60,10 +60,6 @@ class Homes:
             host.close()
 
 
-class WaitedInVain(ClientFailed):
-    """Nothing wrong was seen, and nothing came of it either."""
-
-
 class Crew:
     """One group; a member's client is the case's, unless it is said."""
 
@@ -183,7 +179,7 @@ class Crew:
                 return
             self.check_nobody_failed()
             pause.wait(_PAUSE_S)
-        raise WaitedInVain(f"{self.group} waited in vain: {what}\n{self._report()}")
+        raise ClientFailed(f"{self.group} waited in vain: {what}\n{self._report()}")
 
     def _report(self) -> str:
         events = "\n".join(map(str, self.history.events[-30:]))
