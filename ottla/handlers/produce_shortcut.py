@@ -34,6 +34,7 @@ _MARKS = (_MARK, _MARK + 1, _MARK + 2)
 _OFFSETS = Struct(">qqq")
 _NO_TAGS = bytes(3)
 _MOST_KNOWN = 10_000
+_LONGEST_KNOWN = 1_000  # bytes: a client's name is as long as it likes
 
 
 class ProduceShortcut:
@@ -205,8 +206,9 @@ def shortcut_for(
     known = services.shortcuts.get((version, prefix))
     if isinstance(known, ProduceShortcut) and known.is_for(partition):
         return known
-    if len(services.shortcuts) >= _MOST_KNOWN:
-        services.shortcuts.clear()
     made = ProduceShortcut(partition, services, prefix=prefix, acks=frame.acks, version=version)
-    services.shortcuts[version, prefix] = made
+    if len(prefix) <= _LONGEST_KNOWN:
+        if len(services.shortcuts) >= _MOST_KNOWN:
+            services.shortcuts.clear()
+        services.shortcuts[version, prefix] = made
     return made
