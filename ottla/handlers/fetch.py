@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
-from ottla.handlers.fetch_size import answer_bytes, told_of
+from ottla.handlers.fetch_size import answer_bytes, told_of, without_records
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.old_fetch import for_old_readers
 from ottla.network.connection import Connection
 from ottla.network.pieces import FilePiece
 from ottla.protocol.apis.fetch import (
-    AbortedTransaction,
-    EpochEndOffset,
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
@@ -206,24 +204,7 @@ def _is_cold(found: Found, slice_: Slice) -> bool:
 
 def _partition_data(call: Call, found: Found) -> PartitionData:
     partition = found.wanted.partition
-    data = PartitionData(
-        partition_index=found.wanted.partition_index,
-        error_code=found.error,
-        high_watermark=found.high_watermark,
-        last_stable_offset=found.last_stable_offset,
-        log_start_offset=found.log_start_offset,
-        aborted_transactions=None,
-        records=b"",
-    )
-    if found.aborted is not None:
-        data.aborted_transactions = [
-            AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
-            for each in found.aborted
-        ]
-    if found.diverging is not None:
-        data.diverging_epoch = EpochEndOffset(
-            epoch=found.diverging.epoch, end_offset=found.diverging.end_offset
-        )
+    data = without_records(found)
     if partition is not None and found.error in _MOVED and call.version >= 16:
         data.current_leader = LeaderIdAndEpoch(
             leader_id=partition.leader, leader_epoch=partition.leader_epoch

@@ -44,7 +44,7 @@ def answer_bytes(fetch: Fetch, found: list[Found], *, version: int) -> int:
             topics.append(
                 FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id, partitions=[])
             )
-        topics[-1].partitions.append(_without_records(each))
+        topics[-1].partitions.append(without_records(each))
     body = encode(FetchResponse(responses=topics), version)
     records = sum(_records_bytes(each.size_bytes, version) for _, each in told)
     return _SIZE_BYTES + len(body) + records
@@ -57,7 +57,8 @@ def _records_bytes(size_bytes: int, version: int) -> int:
     return size_bytes + uvarint_size(size_bytes + 1) - 1
 
 
-def _without_records(found: Found) -> PartitionData:
+def without_records(found: Found) -> PartitionData:
+    """What is told of a partition, but for its records and who else leads it."""
     data = PartitionData(
         partition_index=found.wanted.partition_index,
         error_code=found.error,
