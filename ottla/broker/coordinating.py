@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.coordinator_logs import CoordinatorLogs
 from ottla.config import group_options
-from ottla.config.broker_config import BrokerConfig
-from ottla.config.units import MINUTE_MS
 from ottla.coordinators.groups.coordinator import GroupCoordinator
-from ottla.coordinators.groups.requests import GroupSettings
-from ottla.coordinators.groups.settings import OffsetSettings
+from ottla.coordinators.groups.settings import group_settings, offset_settings
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 from ottla.protocol.records.compression import Codec
 
@@ -33,8 +30,8 @@ def group_coordinator(
         acks=config[group_options.OFFSETS_COMMIT_REQUIRED_ACKS],
     )
     return GroupCoordinator(
-        _group_settings(config),
-        _offset_settings(config),
+        group_settings(config),
+        offset_settings(config),
         open_log=logs.open,
         witness=broker.rebalances,
         timer=broker.timer,
@@ -42,23 +39,4 @@ def group_coordinator(
         clock=ports.clock,
         randomness=ports.randomness,
         call_soon=call_soon,
-    )
-
-
-def _group_settings(config: BrokerConfig) -> GroupSettings:
-    return GroupSettings(
-        min_session_timeout_ms=config[group_options.GROUP_MIN_SESSION_TIMEOUT_MS],
-        max_session_timeout_ms=config[group_options.GROUP_MAX_SESSION_TIMEOUT_MS],
-        initial_rebalance_delay_ms=config[group_options.GROUP_INITIAL_REBALANCE_DELAY_MS],
-        max_size=config[group_options.GROUP_MAX_SIZE],
-    )
-
-
-def _offset_settings(config: BrokerConfig) -> OffsetSettings:
-    return OffsetSettings(
-        max_metadata_length=config[group_options.OFFSET_METADATA_MAX_BYTES],
-        load_buffer_bytes=config[group_options.OFFSETS_LOAD_BUFFER_SIZE],
-        retention_ms=config[group_options.OFFSETS_RETENTION_MINUTES] * MINUTE_MS,
-        retention_check_interval_ms=config[group_options.OFFSETS_RETENTION_CHECK_INTERVAL_MS],
-        commit_timeout_ms=config[group_options.OFFSETS_COMMIT_TIMEOUT_MS],
     )
