@@ -1,4 +1,4 @@
-"""Ottla beside Apache Kafka: the same C drivers on the same topics, each broker in its turn.
+"""Ottla beside Apache Kafka: the same C drivers on the same topics, the brokers in turns.
 
     python -m benchmarks broker [--quick] [--only TEXT] [--targets kafka ottla]
 
@@ -14,7 +14,6 @@ from statistics import median
 
 from benchmarks.beside import life, plots
 from benchmarks.beside.measuring import (
-    Runs,
     measure_warm,
     note,
     read_options,
@@ -32,16 +31,11 @@ def main() -> None:
     options = read_options("broker")
     chosen = [each for each in SCENARIOS if options.only in each.name]
     lives = [row for row in life.ROWS if options.only in row.label]
-    table = Table()
-    runs: dict[str, Runs] = {}
-    for target in available(options.targets):
-        print(f"-- {target.name}", flush=True)
+    table, targets = Table(), available(options.targets)
+    runs = measure_warm(targets, chosen, WARM_UP, table, options, memory=life.LOADED)
+    for target in targets if lives else ():
         figures = table.figures.setdefault(target.name, {})
-        runs[target.name] = measure_warm(
-            target, chosen, WARM_UP, figures, options, memory=life.LOADED
-        )
-        if lives:
-            _measure_lives(target, figures, options.passes, quick=options.quick)
+        _measure_lives(target, figures, options.passes, quick=options.quick)
     rows = show(table, [*(row for scenario in chosen for row in scenario.rows), *lives])
     if options.only or options.quick:
         return
@@ -57,7 +51,7 @@ def _measure_lives(target: Target, figures: Figures, passes: int, *, quick: bool
         found |= life.thousand_partitions(target) | life.ten_thousand_partitions(target)
     for row in life.ROWS:
         if row.label in found:
-            note(figures, row, found[row.label])
+            note(figures, row, found[row.label], of=f"{target.name}: ")
 
 
 if __name__ == "__main__":

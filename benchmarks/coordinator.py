@@ -14,7 +14,6 @@ from benchmarks.beside import offsets_log
 from benchmarks.beside.group_scenarios import GROUP_SCENARIOS, WARM_UP
 from benchmarks.beside.measuring import (
     QUICK_SCALE,
-    Runs,
     measure_warm,
     note,
     read_options,
@@ -32,13 +31,10 @@ MEMORY = Row("memory, coordinating", "MB")
 def main() -> None:
     options = read_options("coordinator")
     chosen = [each for each in GROUP_SCENARIOS if options.only in each.name]
-    table = Table()
-    runs: dict[str, Runs] = {}
-    for target in available(options.targets):
-        print(f"-- {target.name}", flush=True)
-        figures = table.figures.setdefault(target.name, {})
-        runs[target.name] = measure_warm(target, chosen, WARM_UP, figures, options, memory=MEMORY)
-        _measure_log(target, figures, options)
+    table, targets = Table(), available(options.targets)
+    runs = measure_warm(targets, chosen, WARM_UP, table, options, memory=MEMORY)
+    for target in targets:
+        _measure_log(target, table.figures.setdefault(target.name, {}), options)
     rows = show(table, [*_rows(chosen), MEMORY, *offsets_log.ROWS])
     if not options.only and not options.quick:
         write_results("coordinator", table, rows, runs, options.passes)
@@ -57,7 +53,7 @@ def _measure_log(target: Target, figures: Figures, options: Namespace) -> None:
         found |= offsets_log.fetch(target, scale=scale)
     for row in offsets_log.ROWS:
         if row.label in found:
-            note(figures, row, found[row.label])
+            note(figures, row, found[row.label], of=f"{target.name}: ")
 
 
 if __name__ == "__main__":

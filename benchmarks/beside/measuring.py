@@ -1,4 +1,4 @@
-"""Runs scenarios on each broker in its turn, and keeps what they found."""
+"""Runs scenarios on the brokers in turns, and keeps what they found."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import argparse
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from benchmarks.beside import usage
 from benchmarks.beside.bench import Bench, empty_folder, started
@@ -42,40 +44,69 @@ def read_options(name: str) -> argparse.Namespace:
 
 
 def measure_warm(
-    target: Target,
+    targets: Sequence[Target],
     chosen: Sequence[Scenario],
     warm_up: Sequence[Scenario],
-    figures: Figures,
+    table: Table,
     options: argparse.Namespace,
     *,
     memory: Row,
-) -> Runs:
-    """All on one broker that has done the warm-up before, and at last what memory it took."""
-    runs: Runs = {}
+) -> dict[str, Runs]:
+    """All on brokers that have done the warm-up before, and at last what memory they took.
+
+    They take turns at each scenario: what else the machine does changes from minute to minute, and
+    must not be one broker's bad luck. Whose turn it is not is idle.
+    """
+    runs: dict[str, Runs] = {target.name: {} for target in targets}
     if not chosen:
         return runs
-    scale = QUICK_SCALE if options.quick else 1
-    with empty_folder() as folder, started(target, folder, scale=scale) as bench:
-        for scenario in warm_up:
-            scenario.run(bench)
-        bench.take_outcomes()
+    with ExitStack() as stack:
+        benches = {each.name: _warm(each, warm_up, options, stack) for each in targets}
         for scenario in chosen:
-            _repeat(scenario, bench, figures, options.passes)
-            runs[scenario.name] = bench.take_outcomes()
-        note(figures, memory, usage.peak_mb(bench.running.pids))
-        if (stall_ms := longest_stall_ms(bench.running.metrics_url)) is not None:
-            print(f"longest stall of {target.name}'s loop: {stall_ms:.1f} ms")
+            for name, turns in _take_turns(scenario, benches, options.passes).items():
+                _note_turns(f"{name}: ", table.figures.setdefault(name, {}), scenario, turns)
+                runs[name][scenario.name] = benches[name].take_outcomes()
+        for name, bench in benches.items():
+            note(table.figures[name], memory, usage.peak_mb(bench.running.pids), of=f"{name}: ")
+            if (stall_ms := longest_stall_ms(bench.running.metrics_url)) is not None:
+                print(f"longest stall of {name}'s loop: {stall_ms:.1f} ms")
     return runs
 
 
-def _repeat(scenario: Scenario, bench: Bench, figures: Figures, repeats: int) -> None:
-    """The median of each row; all runs one after another, so that the last is as warm as any."""
-    turns, outcomes = [], []
-    for _ in range(repeats):
-        turns.append(scenario.run(bench))
-        outcomes.append(bench.outcomes[-1])  # of the driver that measured, not of one that filled
-    for row, values in zip(scenario.rows, zip(*turns, strict=True), strict=True):
-        note(figures, row, median(values))
+def _warm(
+    target: Target, warm_up: Sequence[Scenario], options: argparse.Namespace, stack: ExitStack
+) -> Bench:
+    scale = QUICK_SCALE if options.quick else 1
+    folder = stack.enter_context(empty_folder())
+    bench = stack.enter_context(started(target, folder, scale=scale))
+    for scenario in warm_up:
+        scenario.run(bench)
+    bench.take_outcomes()
+    return bench
+
+
+class Turn(NamedTuple):
+    figures: tuple[float, ...]
+    outcome: Outcome  # of the driver that measured, not of one that filled
+
+
+def _take_turns(
+    scenario: Scenario, benches: Mapping[str, Bench], passes: int
+) -> dict[str, list[Turn]]:
+    turns: dict[str, list[Turn]] = {name: [] for name in benches}
+    for number in range(passes):
+        for name in sorted(benches, reverse=number % 2 == 1):  # nobody is always the first
+            bench = benches[name]
+            turns[name].append(Turn(scenario.run(bench), bench.outcomes[-1]))
+    return turns
+
+
+def _note_turns(of: str, figures: Figures, scenario: Scenario, turns: Sequence[Turn]) -> None:
+    """The median of each row."""
+    columns = zip(*(turn.figures for turn in turns), strict=True)
+    for row, values in zip(scenario.rows, columns, strict=True):
+        note(figures, row, median(values), of=of)
+    outcomes = [turn.outcome for turn in turns]
     client_s = median(each["client_cpu_s"] for each in outcomes)
     broker_s = median(each["broker_cpu_s"] for each in outcomes)
     # Where the client takes a whole core, the broker is not what limits.
@@ -84,9 +115,9 @@ def _repeat(scenario: Scenario, bench: Bench, figures: Figures, repeats: int) ->
     print(f"{'':44} cpu: {cpu}", flush=True)
 
 
-def note(figures: Figures, row: Row, value: float) -> None:
+def note(figures: Figures, row: Row, value: float, *, of: str) -> None:
     figures[row.label] = value
-    print(f"{row.label:44} {value:>12,.2f} {row.unit}", flush=True)
+    print(f"{of + row.label:52} {value:>12,.2f} {row.unit}", flush=True)
 
 
 def show(table: Table, rows: Sequence[Row]) -> list[Row]:
