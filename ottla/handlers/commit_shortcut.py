@@ -14,9 +14,9 @@ from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
 from ottla.coordinators.groups.offset_rows import OffsetRows
 from ottla.handlers.commit_rows import answer_parts, known_rows
 from ottla.handlers.offset_rows import join_flexible
+from ottla.handlers.repeated import HEAD_BYTES, KEY_AND_VERSION, Repeated
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
-from ottla.network.pieces import Piece
 from ottla.protocol.apis.offset_commit import OffsetCommitRequest
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.plain_commit import (
@@ -28,24 +28,10 @@ from ottla.protocol.plain_commit import (
 )
 
 _COMMIT = 8
-_HEAD_BYTES = 8  # key, version, correlation id
 _TAGS_BYTES = 2  # none of the topic, none of the request
-_KEY_AND_VERSION = Struct(">hh")
-_INT32 = Struct(">i")
 _FEW = 10  # offsets; more are committed in rows
 _OFFSET_AND_EPOCH = Struct(">4xqi2x")
 _MARKED = 0x0102_0304  # a correlation id
-
-
-class _Owed:
-    """A request that waits for its answer."""
-
-    __slots__ = ("connection", "correlation_id", "pieces")
-
-    def __init__(self, connection: Connection, correlation_id: int) -> None:
-        self.connection = connection
-        self.correlation_id = correlation_id
-        self.pieces: list[Piece] | None = None
 
 
 class CommitShortcut:
@@ -73,18 +59,18 @@ class CommitShortcut:
         self._count = len(offsets.places)
         self._columns = index_columns(offsets.rows)
         self._frame_bytes = len(frame)
-        self._prefix = frame[_HEAD_BYTES : -len(offsets.rows) - _TAGS_BYTES]
-        self._key_and_version = _KEY_AND_VERSION.pack(_COMMIT, version)
+        self._prefix = frame[HEAD_BYTES : -len(offsets.rows) - _TAGS_BYTES]
+        self._key_and_version = KEY_AND_VERSION.pack(_COMMIT, version)
         self._answer = self._answer_to(_MARKED, ErrorCode.NONE)
 
     def serve(self, connection: Connection, start: int, end: int) -> bool:
         """False, and nothing is done, if anything but the offsets is new."""
-        buffer, rows_at = connection.buffer, start + _HEAD_BYTES + len(self._prefix)
+        buffer, rows_at = connection.buffer, start + HEAD_BYTES + len(self._prefix)
         if (
             end - start != self._frame_bytes
             or connection.waiting
             or buffer[start : start + 4] != self._key_and_version
-            or buffer[start + _HEAD_BYTES : rows_at] != self._prefix
+            or buffer[start + HEAD_BYTES : rows_at] != self._prefix
             or buffer[end - _TAGS_BYTES : end] != b"\0\0"
         ):
             return False
@@ -96,15 +82,12 @@ class CommitShortcut:
         ):
             return False
         self._services.requests.count(_COMMIT, self._version)
-        owed = _Owed(connection, _INT32.unpack_from(buffer, start + 4)[0])
-        self._commit(rows, owed)
-        if owed.pieces is None:
-            connection.owe(owed, blocks=True)
-        else:
-            connection.answer(owed.pieces)
+        repeated = Repeated(connection, start)
+        self._commit(rows, repeated)
+        repeated.served()
         return True
 
-    def _commit(self, rows: bytes, owed: _Owed) -> None:
+    def _commit(self, rows: bytes, repeated: Repeated) -> None:
         request, groups = self._request, self._services.groups
         who, instance = request.member_id, request.group_instance_id
         generation = request.generation_id_or_member_epoch
@@ -112,7 +95,7 @@ class CommitShortcut:
             groups.commit_rows(
                 request.group_id,
                 [self._offsets._replace(rows=rows)],
-                partial(self._reply, owed),
+                partial(self._reply, repeated),
                 member_id=who,
                 instance_id=instance,
                 generation=generation,
@@ -127,25 +110,21 @@ class CommitShortcut:
         groups.commit(
             request.group_id,
             offsets,
-            partial(self._reply_to_few, owed),
+            partial(self._reply_to_few, repeated),
             member_id=who,
             instance_id=instance,
             generation=generation,
         )
 
-    def _reply_to_few(self, owed: _Owed, errors: Mapping[TopicPartition, ErrorCode]) -> None:
+    def _reply_to_few(self, repeated: Repeated, errors: Mapping[TopicPartition, ErrorCode]) -> None:
         # Without metadata there is nothing for which one is refused and another is not.
-        self._reply(owed, next(iter(errors.values())))
+        self._reply(repeated, next(iter(errors.values())))
 
-    def _reply(self, owed: _Owed, error: ErrorCode) -> None:
+    def _reply(self, repeated: Repeated, error: ErrorCode) -> None:
         if error is ErrorCode.NONE:
-            answer = self._answer
-            piece = answer[:4] + _INT32.pack(owed.correlation_id) + answer[8:]
+            repeated.reply_as(self._answer)
         else:
-            piece = self._answer_to(owed.correlation_id, error)
-        if not owed.connection.is_closed:
-            owed.pieces = [piece]
-            owed.connection.settle()
+            repeated.reply(self._answer_to(repeated.correlation_id, error))
 
     def _answer_to(self, correlation_id: int, error: ErrorCode) -> bytes:
         parts = answer_parts([self._offsets], error)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ottla.handlers.call import Call
+from ottla.handlers.heartbeat_shortcut import shortcut_for
 from ottla.protocol.apis.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ottla.protocol.errors import ErrorCode, KafkaError
+
+request_shortcut = shortcut_for
 
 
 def handle_heartbeat(request: HeartbeatRequest, call: Call) -> None:

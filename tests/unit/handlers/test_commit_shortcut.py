@@ -158,4 +158,4 @@ async def test_bytes_after_a_request_are_not_taken_for_its_offsets() -> None:
 
 
 def test_no_other_api_has_a_way_of_its_own_by_accident() -> None:
-    assert [key for key in HANDLERS if handler(key).read or handler(key).shortcut] == [8]
+    assert [key for key in HANDLERS if handler(key).read or handler(key).shortcut] == [8, 12]
