@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ottla.coordinators.batch import build_coordinator_batch
@@ -15,7 +16,7 @@ from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.files import DiskFailed
 from ottla.storage.incoming import takes_keyed_batches
-from ottla.storage.log import Slice
+from ottla.storage.log import Appended, Slice
 from ottla.timing.clock import Clock
 
 ALL_IN_SYNC = -1
@@ -70,28 +71,43 @@ class PartitionLog:
     ) -> None:
         unanswered = _Unanswered(on_stored)
         self._unanswered.append(unanswered)
-
-        def settle(results: list[PartitionResult]) -> None:
-            unanswered.error = results[0].error
-            self._answer_in_order()
-
-        operation = DelayedProduce([self._append(records)], acks=self._acks, reply=settle)
-        self._replicas.tick.settle(
-            lambda: operation.written(self._replicas.produces, timeout_ms=timeout_ms)
-        )
-
-    def _append(self, records: Sequence[Record | RecordRows]) -> PartitionResult:
-        partition, now_ms = self._partition, self._clock.now_ms()
-        result = PartitionResult(partition.topic, partition.index)
-        batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
         try:
-            view = memoryview(bytearray(batch))  # the leader writes offsets into it
-            is_plain = takes_keyed_batches(partition.local_log().config)
-            appended = partition.append(view, acks=self._acks, now_ms=now_ms, as_it_is=is_plain)
-            result.appended(partition, appended)
+            written = partial(self._written, unanswered, self._append(records), timeout_ms)
         except KafkaError as error:
-            result.refuse(error.code)
-        return result
+            written = partial(self._settle, unanswered, error.code)
+        self._replicas.tick.settle(written)
+
+    def _append(self, records: Sequence[Record | RecordRows]) -> Appended:
+        partition, now_ms = self._partition, self._clock.now_ms()
+        batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
+        view = memoryview(bytearray(batch))  # the leader writes offsets into it
+        is_plain = takes_keyed_batches(partition.local_log().config)
+        return partition.append(view, acks=self._acks, now_ms=now_ms, as_it_is=is_plain)
+
+    def _written(self, unanswered: _Unanswered, appended: Appended, timeout_ms: int) -> None:
+        """The tick's writes are done, and nearly always that is all there is to wait for."""
+        partition = self._partition
+        log, group = partition.log, appended.group
+        if log is None:
+            self._settle(unanswered, ErrorCode.KAFKA_STORAGE_ERROR)
+            return
+        is_written = group is not None and group.error is None
+        is_safe = log.high_watermark > appended.last_offset and partition.answers_at_once
+        if is_written and is_safe and partition.is_leader:
+            self._settle(unanswered, ErrorCode.NONE)
+            return
+        result = PartitionResult(partition.topic, partition.index)
+        result.appended(partition, appended)
+        operation = DelayedProduce(
+            [result],
+            acks=self._acks,
+            reply=lambda results: self._settle(unanswered, results[0].error),
+        )
+        operation.written(self._replicas.produces, timeout_ms=timeout_ms)
+
+    def _settle(self, unanswered: _Unanswered, error: ErrorCode) -> None:
+        unanswered.error = error
+        self._answer_in_order()
 
     def _answer_in_order(self) -> None:
         """One that was refused at once must not overtake those that wait for other replicas."""

@@ -5,9 +5,62 @@ Hot, and so uglier than `protocol/records/record.py`, which is the plain way to 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from ottla.protocol.checksum import crc32c
+from ottla.protocol.records.batch import (
+    BATCH_OVERHEAD,
+    CONTROL_BIT,
+    TRANSACTIONAL_BIT,
+    unpack_header,
+)
+from ottla.protocol.records.layout import CODEC_MASK, LOG_OVERHEAD
 from ottla.protocol.varint import read_varint
 
 Latest = dict[bytes, bytes | None]
+
+_CHECKED_FROM = 21  # the checksum is of what follows it
+_NOT_PLAIN = CODEC_MASK | TRANSACTIONAL_BIT | CONTROL_BIT
+
+
+class Singles(NamedTuple):
+    """How far `read_singles` came."""
+
+    batches: int
+    pos: int
+    next_offset: int
+
+
+def read_singles(
+    data: bytes, view: memoryview, pos: int, most: int, into: Latest, next_offset: int
+) -> Singles:
+    """Plain batches of one record each, as many as there are; whatever else comes stops it.
+
+    What a log is full of before its first compaction, if every commit came alone. A batch that is
+    wrong in any way stops it too: whoever looks closer will say what is wrong.
+    """
+    size = len(data)
+    for count in range(most):
+        if size - pos < BATCH_OVERHEAD:
+            return Singles(count, pos, next_offset)
+        header = unpack_header(data, pos)
+        end = pos + LOG_OVERHEAD + header[1]
+        if (
+            header[12] != 1
+            or header[3] != 2
+            or header[5] & _NOT_PLAIN
+            or header[0] < next_offset
+            or not pos + BATCH_OVERHEAD < end <= size
+            or header[4] != crc32c(view[pos + _CHECKED_FROM : end])
+        ):
+            return Singles(count, pos, next_offset)
+        try:
+            if read_keyed(data, pos + BATCH_OVERHEAD, 1, into) != end:
+                return Singles(count, pos, next_offset)
+        except (IndexError, ValueError):
+            return Singles(count, pos, next_offset)
+        pos, next_offset = end, header[0] + header[6] + 1
+    return Singles(most, pos, next_offset)
 
 
 def read_keyed(data: bytes, pos: int, count: int, into: Latest) -> int:  # noqa: C901

@@ -14,7 +14,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import Protocol
 
-from ottla.coordinators.groups.keyed_records import Latest, read_keyed
+from ottla.coordinators.groups.keyed_records import Latest, read_keyed, read_singles
 from ottla.coordinators.groups.offsets import Offsets
 from ottla.coordinators.groups.records import (
     GroupKey,
@@ -41,6 +41,7 @@ _logger = logging.getLogger(__name__)
 
 # What is done between two yields takes about a quarter of a millisecond.
 _STEP = 250
+_SINGLES_A_STEP = 100
 _OFFSET_VERSIONS = (b"\0\1", b"\0\0")
 _START = Struct(">qi4xb")  # base offset, length, (leader epoch,) magic
 _INT32 = Struct(">i")
@@ -74,6 +75,14 @@ class Replay:
         """Whole batches; one that is cut off at the end is left for the next time."""
         view, size, pos, work = memoryview(data), len(data), 0, 0
         while size - pos >= _START.size:
+            if not self._open:
+                count, pos, self.next_offset = read_singles(
+                    data, view, pos, _SINGLES_A_STEP, self._latest, self.next_offset
+                )
+                self.record_count += count
+                if count:
+                    yield
+                    continue
             base_offset, length, magic = _START.unpack_from(data, pos)
             end = pos + LOG_OVERHEAD + length
             if end > size:

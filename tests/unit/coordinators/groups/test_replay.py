@@ -18,6 +18,7 @@ from ottla.coordinators.groups.records import (
 )
 from ottla.coordinators.groups.replay import Replay
 from ottla.protocol.records import record
+from ottla.protocol.records.batch import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.message_set import build_message_set
@@ -129,6 +130,30 @@ def test_a_log_may_be_read_in_pieces_that_cut_batches() -> None:
         number % 7: number for number in range(33, 40)
     }
     assert written.replay.record_count == 80
+
+
+def test_batches_of_one_record_may_stand_between_all_others() -> None:
+    written = Written()
+    for number in range(250):
+        written.plain(commit(number, 1))
+        if number % 50 == 7:
+            written.plain(commit(number, 2), commit(number + 1000, 2))
+            written.plain(commit(number, 3), codec=Codec.GZIP)
+            written.transactional(9, commit(number, 4)).plain(commit(number, 5))
+            written.ends(9, ControlType.COMMIT)
+    restored = written.read(at_a_time=3333)
+    special = {number: 5 for number in range(7, 250, 50)}
+    plain = dict.fromkeys(range(250), 1)
+    assert restored.committed == plain | special | {number + 1000: 2 for number in special}
+    assert written.replay.next_offset == 250 + 5 * 6
+
+
+def test_a_single_record_that_cannot_be_read_stops_nobody_else() -> None:
+    written = Written().plain(commit(0, 1))
+    written.log.write(build_batch([record.Record(offset=0, timestamp=1, key=None, value=b"who?")]))
+    written.plain(commit(1, 2))
+    assert written.read().committed == {0: 1, 1: 2}
+    assert written.replay.unreadable == 1
 
 
 def test_a_batch_that_was_read_before_is_not_counted_again() -> None:
