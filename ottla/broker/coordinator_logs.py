@@ -20,6 +20,7 @@ from ottla.storage.log import Appended, Slice
 from ottla.timing.clock import Clock
 
 ALL_IN_SYNC = -1
+OnStored = Callable[[ErrorCode], None]
 OnRead = Callable[[bytes | ErrorCode], None]
 
 
@@ -41,9 +42,9 @@ class _Unanswered:
 
     __slots__ = ("error", "on_stored")
 
-    def __init__(self, on_stored: Callable[[ErrorCode], None]) -> None:
+    def __init__(self, on_stored: OnStored, error: ErrorCode | None = None) -> None:
         self.on_stored = on_stored
-        self.error: ErrorCode | None = None
+        self.error = error
 
 
 class PartitionLog:
@@ -65,17 +66,15 @@ class PartitionLog:
     def append(
         self,
         records: Sequence[Record | RecordRows],
-        on_stored: Callable[[ErrorCode], None],
+        on_stored: OnStored,
         *,
         timeout_ms: int,
     ) -> None:
-        unanswered = _Unanswered(on_stored)
-        self._unanswered.append(unanswered)
         try:
-            written = partial(self._written, unanswered, self._append(records), timeout_ms)
+            settle = partial(self._written, on_stored, self._append(records), timeout_ms)
         except KafkaError as error:
-            written = partial(self._settle, unanswered, error.code)
-        self._replicas.tick.settle(written)
+            settle = partial(self._answer, on_stored, error.code)
+        self._replicas.tick.settle(settle)
 
     def _append(self, records: Sequence[Record | RecordRows]) -> Appended:
         partition, now_ms = self._partition, self._clock.now_ms()
@@ -84,33 +83,44 @@ class PartitionLog:
         is_plain = takes_keyed_batches(partition.local_log().config)
         return partition.append(view, acks=self._acks, now_ms=now_ms, as_it_is=is_plain)
 
-    def _written(self, unanswered: _Unanswered, appended: Appended, timeout_ms: int) -> None:
+    def _written(self, on_stored: OnStored, appended: Appended, timeout_ms: int) -> None:
         """The tick's writes are done, and nearly always that is all there is to wait for."""
         partition = self._partition
         log, group = partition.log, appended.group
         if log is None:
-            self._settle(unanswered, ErrorCode.KAFKA_STORAGE_ERROR)
-            return
-        is_written = group is not None and group.error is None
-        is_safe = log.high_watermark > appended.last_offset and partition.answers_at_once
-        if is_written and is_safe and partition.is_leader:
-            self._settle(unanswered, ErrorCode.NONE)
-            return
-        result = PartitionResult(partition.topic, partition.index)
-        result.appended(partition, appended)
-        operation = DelayedProduce(
-            [result],
-            acks=self._acks,
-            reply=lambda results: self._settle(unanswered, results[0].error),
-        )
+            self._answer(on_stored, ErrorCode.KAFKA_STORAGE_ERROR)
+        elif (
+            partition.answers_at_once
+            and partition.is_leader
+            and log.high_watermark > appended.last_offset
+            and group is not None
+            and group.error is None
+        ):
+            self._answer(on_stored, ErrorCode.NONE)
+        else:
+            self._wait(on_stored, appended, timeout_ms)
+
+    def _wait(self, on_stored: OnStored, appended: Appended, timeout_ms: int) -> None:
+        unanswered = _Unanswered(on_stored)
+        self._unanswered.append(unanswered)
+
+        def settle(results: list[PartitionResult]) -> None:
+            unanswered.error = results[0].error
+            self._answer_in_order()
+
+        result = PartitionResult(self._partition.topic, self._partition.index)
+        result.appended(self._partition, appended)
+        operation = DelayedProduce([result], acks=self._acks, reply=settle)
         operation.written(self._replicas.produces, timeout_ms=timeout_ms)
 
-    def _settle(self, unanswered: _Unanswered, error: ErrorCode) -> None:
-        unanswered.error = error
-        self._answer_in_order()
+    def _answer(self, on_stored: OnStored, error: ErrorCode) -> None:
+        """One that is known at once must not overtake those that wait for other replicas."""
+        if self._unanswered:
+            self._unanswered.append(_Unanswered(on_stored, error))
+        else:
+            on_stored(error)
 
     def _answer_in_order(self) -> None:
-        """One that was refused at once must not overtake those that wait for other replicas."""
         unanswered = self._unanswered
         while unanswered and (error := unanswered[0].error) is not None:
             unanswered.popleft().on_stored(error)

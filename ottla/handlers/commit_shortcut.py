@@ -6,11 +6,8 @@ are those of the last request, nothing is parsed, and the form of the answer is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from struct import Struct
 
-from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
 from ottla.coordinators.groups.offset_rows import OffsetRows
 from ottla.handlers.commit_rows import answer_parts, known_rows
 from ottla.handlers.offset_rows import join_flexible
@@ -29,8 +26,6 @@ from ottla.protocol.plain_commit import (
 
 _COMMIT = 8
 _TAGS_BYTES = 2  # none of the topic, none of the request
-_FEW = 10  # offsets; more are committed in rows
-_OFFSET_AND_EPOCH = Struct(">4xqi2x")
 _MARKED = 0x0102_0304  # a correlation id
 
 
@@ -88,37 +83,15 @@ class CommitShortcut:
         return True
 
     def _commit(self, rows: bytes, repeated: Repeated) -> None:
-        request, groups = self._request, self._services.groups
-        who, instance = request.member_id, request.group_instance_id
-        generation = request.generation_id_or_member_epoch
-        if self._count >= _FEW:
-            groups.commit_rows(
-                request.group_id,
-                [self._offsets._replace(rows=rows)],
-                partial(self._reply, repeated),
-                member_id=who,
-                instance_id=instance,
-                generation=generation,
-            )
-            return
-        offsets = [
-            OffsetToCommit(topic, index, offset, leader_epoch)
-            for (topic, index), (offset, leader_epoch) in zip(
-                self._offsets.places, _OFFSET_AND_EPOCH.iter_unpack(rows), strict=True
-            )
-        ]
-        groups.commit(
+        request, (topic, places, _) = self._request, self._offsets
+        self._services.groups.commit_rows(
             request.group_id,
-            offsets,
-            partial(self._reply_to_few, repeated),
-            member_id=who,
-            instance_id=instance,
-            generation=generation,
+            (OffsetRows(topic, places, rows),),
+            partial(self._reply, repeated),
+            member_id=request.member_id,
+            instance_id=request.group_instance_id,
+            generation=request.generation_id_or_member_epoch,
         )
-
-    def _reply_to_few(self, repeated: Repeated, errors: Mapping[TopicPartition, ErrorCode]) -> None:
-        # Without metadata there is nothing for which one is refused and another is not.
-        self._reply(repeated, next(iter(errors.values())))
 
     def _reply(self, repeated: Repeated, error: ErrorCode) -> None:
         if error is ErrorCode.NONE:
