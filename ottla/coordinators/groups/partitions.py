@@ -58,6 +58,11 @@ class GroupPartitions:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition.is_loading else partition
 
+    def transaction_ended(self, number: int, producer_id: int, *, is_commit: bool) -> None:
+        partition = self._led.get(number)
+        if partition is not None:
+            partition.transaction_ended(producer_id, is_commit=is_commit)
+
     def hosted(self) -> Iterator[tuple[GroupPartition, HostedGroup]]:
         """Every group that is loaded; they may come and go meanwhile."""
         for partition in list(self._led.values()):
