@@ -68,6 +68,10 @@ class Partitions(Generic[P, H]):
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition.is_loading else partition
 
+    def led(self, number: int) -> P | None:
+        """Whether it is loaded or not."""
+        return self._led.get(number)
+
     def hosted(self) -> Iterator[tuple[P, H]]:
         """Everything that is loaded; it may come and go meanwhile."""
         for partition in list(self._led.values()):
