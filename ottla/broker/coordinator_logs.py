@@ -9,17 +9,18 @@ from typing import NamedTuple
 
 from ottla.coordinators.batch import build_coordinator_batch
 from ottla.coordinators.effects import Record, RecordRows
+from ottla.coordinators.log import Producer
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.compression import Codec
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.files import DiskFailed
-from ottla.storage.incoming import takes_keyed_batches
 from ottla.storage.log import Appended, Slice
 from ottla.timing.clock import Clock
 
 ALL_IN_SYNC = -1
+_NOBODY = (-1, -1)
 OnStored = Callable[[ErrorCode], None]
 OnRead = Callable[[bytes | ErrorCode], None]
 
@@ -69,19 +70,29 @@ class PartitionLog:
         on_stored: OnStored,
         *,
         timeout_ms: int,
+        producer: Producer | None = None,
     ) -> None:
         try:
-            settle = partial(self._written, on_stored, self._append(records), timeout_ms)
+            settle = partial(self._written, on_stored, self._append(records, producer), timeout_ms)
         except KafkaError as error:
             settle = partial(self._answer, on_stored, error.code)
         self._replicas.tick.settle(settle)
 
-    def _append(self, records: Sequence[Record | RecordRows]) -> Appended:
-        partition, now_ms = self._partition, self._clock.now_ms()
-        batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
+    def _append(
+        self, records: Sequence[Record | RecordRows], producer: Producer | None
+    ) -> Appended:
+        now_ms = self._clock.now_ms()
+        producer_id, producer_epoch = producer or _NOBODY
+        batch = build_coordinator_batch(
+            records,
+            timestamp=now_ms,
+            codec=self._codec,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            is_transactional=producer is not None,
+        )
         view = memoryview(bytearray(batch))  # the leader writes offsets into it
-        is_plain = takes_keyed_batches(partition.local_log().config)
-        return partition.append(view, acks=self._acks, now_ms=now_ms, as_it_is=is_plain)
+        return self._partition.append(view, acks=self._acks, now_ms=now_ms, from_client=False)
 
     def _written(self, on_stored: OnStored, appended: Appended, timeout_ms: int) -> None:
         """The tick's writes are done, and nearly always that is all there is to wait for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from ottla.config.overrides import Overrides
 from ottla.controller.config_store import ConfigStore
 from ottla.controller.controller import Controller
 from ottla.controller.topics import TopicRules
+from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.handlers.stored_offsets import StoredOffsets
@@ -42,6 +43,20 @@ class RequestCounts:
 
 
 CheckAlteration = Callable[[str, Mapping[str, str | None]], None]
+Verified = Callable[[Mapping[TopicPartition, ErrorCode]], None]
+# Of the transactional id with this producer id and epoch: are the partitions in its transaction?
+VerifyTransaction = Callable[[str, int, int, Sequence[TopicPartition], Verified], None]
+
+
+def no_coordinator(
+    transactional_id: str,
+    producer_id: int,
+    producer_epoch: int,
+    partitions: Sequence[TopicPartition],
+    to: Verified,
+) -> None:
+    """Nobody knows."""
+    to(dict.fromkeys(partitions, ErrorCode.COORDINATOR_NOT_AVAILABLE))
 
 
 class Settings(Protocol):
@@ -84,6 +99,7 @@ class Services:
     groups: GroupCoordinator
     rebalances: RebalanceHistory
     stored_offsets: StoredOffsets  # of consumers before 0.9
+    verify_transaction: VerifyTransaction = no_coordinator
     quotas: Quotas | None = None  # while nobody has set one
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
     topic_bytes: TopicBytes = field(default_factory=TopicBytes)
