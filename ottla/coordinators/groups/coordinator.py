@@ -204,13 +204,53 @@ class GroupCoordinator:
             return
         partition, hosted, now_ms = admitted
         self.committed_count += len(offsets)
-        Commit(hosted, to).begin(
-            partition,
+        Commit(partition, hosted, to).begin(
             offsets,
             max_metadata=self._offsets.max_metadata_length,
             retention_ms=retention_ms,
             now_ms=now_ms,
         )
+
+    def commit_transactional(
+        self,
+        group_id: str,
+        offsets: Sequence[OffsetToCommit],
+        to: Callable[[dict[TopicPartition, ErrorCode]], None],
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        member_id: str = "",
+        instance_id: str | None = None,
+        generation: int = -1,
+    ) -> None:
+        """They count when the transaction is committed. That it is open is the caller's to know."""
+        partition = self.find_transactional(group_id)
+        if isinstance(partition, ErrorCode):
+            to({each[:2]: partition for each in offsets})
+            return
+        hosted = partition.host(group_id)
+        error = hosted.group.check_transactional_commit(
+            member_id=member_id, instance_id=instance_id, generation=generation
+        )
+        if error:
+            to({each[:2]: error for each in offsets})
+            return
+        self.committed_count += len(offsets)
+        Commit(partition, hosted, to, producer=(producer_id, producer_epoch)).begin(
+            offsets,
+            max_metadata=self._offsets.max_metadata_length,
+            now_ms=self._clock.now_ms(),
+        )
+
+    def find_transactional(self, group_id: str) -> GroupPartition | ErrorCode:
+        """Where offsets of the group may be committed in a transaction, or why they cannot be."""
+        return self.partitions.find(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+
+    def transaction_ended(self, partition: int, producer_id: int, *, is_commit: bool) -> None:
+        """Its marker in that partition of the offsets log is committed."""
+        led = self.partitions.led(partition)
+        if led is not None:
+            led.transaction_ended(producer_id, is_commit=is_commit)
 
     def commit_rows(
         self,

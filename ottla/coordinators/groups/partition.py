@@ -56,6 +56,8 @@ class GroupPartition:
         self._timer = timer
         self._clock = clock
         self._position = 0
+        self._in_transactions: dict[int, dict[HostedGroup, None]] = {}  # by producer
+        self._ended_meanwhile: list[tuple[int, bool]] = []
 
     @property
     def hosts(self) -> Mapping[str, HostedGroup]:
@@ -78,6 +80,9 @@ class GroupPartition:
             yield
         self._position = replay.next_offset
         self.is_loading = False
+        ended, self._ended_meanwhile = self._ended_meanwhile, []
+        for producer_id, is_commit in ended:
+            self.transaction_ended(producer_id, is_commit=is_commit)
 
     def host(self, group_id: str) -> HostedGroup:
         """The group; a new one if there is none yet."""
@@ -95,6 +100,20 @@ class GroupPartition:
         self._position += 1
         return self._position
 
+    def transaction_began(self, producer_id: int, hosted: HostedGroup) -> None:
+        """With offsets of the group in it, that wait for its end."""
+        self._in_transactions.setdefault(producer_id, {})[hosted] = None
+
+    def transaction_ended(self, producer_id: int, *, is_commit: bool) -> None:
+        """Its marker is in the log."""
+        if self.is_loading:
+            # Whether the marker was read is not known; to hear of it twice does no harm, since
+            # nobody commits here before all is loaded.
+            self._ended_meanwhile.append((producer_id, is_commit))
+            return
+        for hosted in self._in_transactions.pop(producer_id, {}):
+            hosted.offsets.end_transaction(producer_id, committed=is_commit)
+
     def close(self) -> None:
         """Whoever waits hears that the coordinator is elsewhere."""
         self.runtime.close()
@@ -105,6 +124,11 @@ class GroupPartition:
 
     def offsets_of(self, group_id: str) -> Offsets:
         return self.host(group_id).offsets
+
+    def pending_offsets_of(self, group_id: str, producer_id: int) -> Offsets:
+        hosted = self.host(group_id)
+        self.transaction_began(producer_id, hosted)
+        return hosted.offsets
 
     def restore_group(self, group_id: str, value: bytes) -> None:
         found = parse_group_value(value)

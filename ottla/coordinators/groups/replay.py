@@ -25,6 +25,10 @@ class State(Protocol):
 
     def offsets_of(self, group_id: str) -> Offsets: ...
 
+    def pending_offsets_of(self, group_id: str, producer_id: int) -> Offsets:
+        """Some of which belong to a transaction of that producer."""
+        ...
+
     def restore_group(self, group_id: str, value: bytes) -> None: ...
 
 
@@ -80,8 +84,12 @@ def _restore_pending(
     found = parse_key(key)
     assert isinstance(found, OffsetKey)
     check_offset_value(value)
-    offsets, partition = state.offsets_of(found.group), (found.topic, found.partition)
-    offsets.begin_transactional(producer_id, partition, value, position=position)
+    offsets = state.pending_offsets_of(found.group, producer_id)
+    partition = (found.topic, found.partition)
     committed = offsets.committed.get(partition)
-    if committed is not None and replay.positions.get(key, -1) > position:
-        offsets.apply(partition, committed, position=replay.positions[key])
+    later = replay.positions.get(key, -1)
+    if committed is None and later > position:
+        return  # it was deleted while it waited
+    offsets.begin_transactional(producer_id, partition, value, position=position)
+    if committed is not None and later > position:
+        offsets.apply(partition, committed, position=later)

@@ -204,9 +204,7 @@ class TransactionCoordinator:
         found = self._find(transactional_id)
         if isinstance(found, ErrorCode):
             return dict.fromkeys(partitions, found)
-        return found[1].verify(
-            partitions, producer_id=producer_id, producer_epoch=producer_epoch
-        )
+        return found[1].verify(partitions, producer_id=producer_id, producer_epoch=producer_epoch)
 
     def end(
         self,
@@ -268,9 +266,7 @@ class TransactionCoordinator:
                 if any(topic in gone for topic, _ in marking.lacking):
                     partition.retry_markers(marking)
 
-    def _find(
-        self, transactional_id: str
-    ) -> tuple[TransactionPartition, Transaction] | ErrorCode:
+    def _find(self, transactional_id: str) -> tuple[TransactionPartition, Transaction] | ErrorCode:
         if not transactional_id:
             return _E.INVALID_REQUEST
         partition = self.partitions.find(transactional_id)

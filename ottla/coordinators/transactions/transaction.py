@@ -292,9 +292,7 @@ class Transaction:
         assert new_producer_id is not None, f"{self.id} has no epochs left"
         return ProducerIdentity(new_producer_id, 0), last_epoch
 
-    def _fence(
-        self, answer: Reply, refusal: Callable[[ErrorCode], Any], *, now_ms: int
-    ) -> Effects:
+    def _fence(self, answer: Reply, refusal: Callable[[ErrorCode], Any], *, now_ms: int) -> Effects:
         """Aborts what is ongoing with an epoch that nobody has."""
         if not self._has_failed_fence:  # that epoch was told to nobody
             self.epoch += 1

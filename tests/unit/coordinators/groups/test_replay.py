@@ -48,6 +48,9 @@ class Restored:
     def offsets_of(self, group_id: str) -> Offsets:
         return self.offsets.setdefault(group_id, Offsets())
 
+    def pending_offsets_of(self, group_id: str, producer_id: int) -> Offsets:
+        return self.offsets_of(group_id)
+
     def restore_group(self, group_id: str, value: bytes) -> None:
         self.groups[group_id] = value
 
