@@ -11,10 +11,10 @@ from ottla.config.overrides import Overrides
 from ottla.controller.config_store import ConfigStore
 from ottla.controller.controller import Controller
 from ottla.controller.topics import TopicRules
+from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
-from ottla.coordinators.transactions.requests import TopicPartition
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache

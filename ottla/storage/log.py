@@ -35,6 +35,7 @@ from ottla.storage.segment import Append, AppendFields, Segment
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
+from ottla.storage.write_back import WriteBack
 
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
 _WRITE_BACK_BYTES = 64 * 1024 * 1024
@@ -86,20 +87,6 @@ class Slice(NamedTuple):
     def read_ahead(self) -> None:
         """Wait until it is in memory: for a file thread, before it is sent."""
         self.file.read_ahead(self.position, self.length)
-
-
-class WriteBack(NamedTuple):
-    """Appended bytes that the disk had better begin with. `run` may be called on any thread."""
-
-    file: File
-    position: int
-    length: int
-
-    def run(self) -> None:
-        try:
-            self.file.start_write_back(self.position, self.length)
-        finally:
-            self.file.unpin()
 
 
 class Log:
