@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 
 from ottla.coordinators.effects import Effects
 from ottla.coordinators.groups.group import Group
 from ottla.coordinators.groups.offsets import Offsets
 from ottla.coordinators.groups.records import offset_key_start, parse_group_value
+from ottla.coordinators.groups.replay import OFFSET_VERSIONS, restore
+from ottla.coordinators.partitions import Partitions
+from ottla.coordinators.replay import Replay
 from ottla.coordinators.runtime import Runtime
 from ottla.coordinators.timers import Key, Timers
+from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 from ottla.timing.clock import Clock
 from ottla.timing.timer import Timer
+
+_GROUPS_A_STEP = 20
 
 
 class HostedGroup:
@@ -53,8 +60,29 @@ class GroupPartition:
         self._ended_meanwhile: list[tuple[int, bool]] = []
 
     @property
+    def hosts(self) -> Mapping[str, HostedGroup]:
+        return self.groups
+
+    @property
     def is_closed(self) -> bool:
         return self.runtime.is_closed
+
+    def new_replay(self) -> Replay:
+        return Replay(f"{GROUP_METADATA_TOPIC}-{self.number}", transactional=OFFSET_VERSIONS)
+
+    def restore(self, replay: Replay) -> Iterator[None]:
+        yield from restore(replay, self)
+        hosts = iter(list(self.groups.values()))
+        while step := list(islice(hosts, _GROUPS_A_STEP)):
+            now_ms = self._clock.now_ms()
+            for hosted in step:
+                self.carry_out(hosted, hosted.group.started(now_ms=now_ms), now_ms=now_ms)
+            yield
+        self._position = replay.next_offset
+        self.is_loading = False
+        ended, self._ended_meanwhile = self._ended_meanwhile, []
+        for producer_id, is_commit in ended:
+            self.transaction_ended(producer_id, is_commit=is_commit)
 
     def host(self, group_id: str) -> HostedGroup:
         """The group; a new one if there is none yet."""
@@ -71,13 +99,6 @@ class GroupPartition:
         """Places in the log are compared only: numbers that ascend as the log does will do."""
         self._position += 1
         return self._position
-
-    def loaded(self, next_offset: int) -> None:
-        self._position = next_offset
-        self.is_loading = False
-        ended, self._ended_meanwhile = self._ended_meanwhile, []
-        for producer_id, is_commit in ended:
-            self.transaction_ended(producer_id, is_commit=is_commit)
 
     def transaction_began(self, producer_id: int, hosted: HostedGroup) -> None:
         """With offsets of the group in it, that wait for its end."""
@@ -117,3 +138,6 @@ class GroupPartition:
         # The wall's clock may have been set back meanwhile; what is due stays due.
         now_ms = max(self._clock.now_ms(), due_ms)
         self.carry_out(hosted, hosted.group.timer_due(key, now_ms=now_ms), now_ms=now_ms)
+
+
+GroupPartitions = Partitions[GroupPartition, HostedGroup]
