@@ -20,6 +20,7 @@ from ottla.handlers.services import Verified, VerifyTransaction
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from ottla.protocol.records.compression import Codec
+from ottla.protocol.schema import Message
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
@@ -53,13 +54,15 @@ def group_coordinator(broker: Broker, call_soon: CallSoon) -> GroupCoordinator:
 
 def transaction_coordinator(broker: Broker, call_soon: CallSoon) -> TransactionCoordinator:
     logs = CoordinatorLogs(TRANSACTION_STATE_TOPIC, broker.replicas, broker.ports.clock, Codec.NONE)
+
+    def tell(request: Message, to: Callable[[Message], None]) -> None:
+        broker.loopback.tell(request, to)  # it is not there before we are
+
     return TransactionCoordinator(
         transaction_settings(broker.config),
         open_log=logs.open,
         new_producer_id=lambda to: _new_producer_id(broker, to),
-        markers=TransactionMarkers(
-            broker.id, broker.metadata, lambda request, to: broker.loopback.tell(request, to)
-        ),
+        markers=TransactionMarkers(broker.id, broker.metadata, tell),
         timer=broker.timer,
         tick=broker.tick,
         clock=broker.ports.clock,

@@ -14,7 +14,6 @@ from ottla.controller.topics import TopicRules
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
-from ottla.coordinators.transactions.requests import TopicPartition
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
