@@ -11,6 +11,7 @@ from ottla.config.overrides import Overrides
 from ottla.controller.config_store import ConfigStore
 from ottla.controller.controller import Controller
 from ottla.controller.topics import TopicRules
+from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
