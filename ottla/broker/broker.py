@@ -19,6 +19,7 @@ from ottla.broker.identity import broker_id
 from ottla.broker.internal_topics import AutomaticTopics, group_partitions
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
+from ottla.broker.open_transactions import OpenTransactions
 from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.quota_control import QuotaControl
@@ -173,6 +174,7 @@ class Broker:
         self.rebalances = RebalanceHistory()
         self.groups = group_coordinator(self, asyncio.get_running_loop().call_soon)
         self.services = self._services(store)
+        self.open_transactions = OpenTransactions(self)
 
     def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         """Clients may connect from now on, but wait until the metadata is there."""
