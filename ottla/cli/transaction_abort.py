@@ -69,7 +69,7 @@ def abort(
     its coordinator will end is refused without `--force`: aborted here and committed elsewhere it
     would be torn apart. With `--start-offset` the leader is asked who began there; otherwise give
     `--producer-id`, `--producer-epoch` and `--coordinator-epoch`, and nothing is checked. The
-    object of `--json` has the keys `topic`, `partition`, `producer_id`, `producer_epoch`,
+    objects of `--json` have the keys `topic`, `partition`, `producer_id`, `producer_epoch`,
     `coordinator_epoch`, `aborted` and `error`.
 
     Exit code: 0 aborted, or told; 1 refused; 2 wrong call.
@@ -148,7 +148,16 @@ def _given(given: tuple[int | None, int | None, int | None]) -> Marker:
 
 async def _find(cluster: Cluster, partition: TopicPartition, start_offset: int) -> Judged:
     await check_partitions(cluster, [partition])
-    looked = (await Transactions(cluster, SystemClock()).look([partition]))[partition]
+    view = Transactions(cluster, SystemClock())
+    judged = await _look_at(view, partition, start_offset)
+    if judged.verdict is not Verdict.HANGING:
+        return judged
+    # Was it ended between our questions, the marker would hit what its producer began next.
+    return await _look_at(view, partition, start_offset)
+
+
+async def _look_at(view: Transactions, partition: TopicPartition, start_offset: int) -> Judged:
+    looked = (await view.look([partition]))[partition]
     if isinstance(looked, KafkaError):
         raise looked
     for each in looked.open:

@@ -208,6 +208,15 @@ def test_an_abort_where_nothing_begins_names_what_is_open() -> None:
     assert "none is open there" in nothing.stderr
 
 
+def test_what_ends_while_it_is_looked_at_is_not_aborted() -> None:
+    script = scripted(hangs=True)
+    script.after_looks = [opened(SECOND), opened(FIRST, start_offset=130)]
+    result = transactions(script, "abort", "orders:0", "--start-offset", "120")
+    assert result.exit_code == 1
+    assert "those that are open began at 130 (producer 4001)." in result.stderr
+    assert "WriteTxnMarkers" not in script.cluster.kinds()
+
+
 def test_an_old_broker_is_given_the_producer_and_its_epochs() -> None:
     script = scripted()
     given = ("--producer-id", "4001", "--producer-epoch", "2", "--coordinator-epoch", "0")
