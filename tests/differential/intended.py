@@ -22,8 +22,8 @@ class Intended(NamedTuple):
     case: str = ".*"
 
 
-# What is not served yet is not advertised: transactions, and what brokers ask brokers.
-_LATER = "2[4-8]|5[68]|6[56]"
+# What is not served yet is not advertised: what brokers ask brokers.
+_LATER = "5[68]"
 
 INTENDED = (
     Intended(
