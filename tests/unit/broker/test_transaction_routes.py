@@ -13,6 +13,7 @@ from ottla.protocol.apis.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.records.control import ControlType
 from ottla.protocol.schema import Message
 from tests.unit.handlers.one_broker import NOW_MS, OneBroker, one_broker
+from tests.unit.handlers.transaction_client import producer_of, transacting
 from tests.unit.storage.logs import batch
 from tests.virtual_time import on_virtual_time, virtual_loop
 
@@ -166,3 +167,14 @@ async def test_what_holds_readers_back_is_measured() -> None:
         found = measured(broker)
         assert found[late] == "1.0"
         assert float(found[f"{ours}OldestMs"]) > 6 * MINUTE_MS
+
+
+@on_virtual_time
+async def test_whoever_began_it_over_the_wire_is_named() -> None:
+    async with transacting() as broker:
+        producer = await producer_of(broker)
+        await producer.add()
+        await producer.send(b"a")
+        [found] = partitions(broker)
+        [opened] = found["transactions"]
+        assert (opened["client_id"], opened["client_address"]) == ("test", "test:1")
