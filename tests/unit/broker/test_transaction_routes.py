@@ -178,3 +178,4 @@ async def test_whoever_began_it_over_the_wire_is_named() -> None:
         [found] = partitions(broker)
         [opened] = found["transactions"]
         assert (opened["client_id"], opened["client_address"]) == ("test", "test:1")
+        assert (opened["transactional_id"], opened["state"]) == ("x", "Ongoing")
