@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 import pytest
+import typer
+from typer.core import TyperCommand
 from typer.testing import Result
 
-from ottla.cli.transaction_names import complete_state
+from ottla.cli.transaction_names import complete_state, complete_transaction
 from ottla.network.http import json_answer
 from ottla.protocol.errors import ErrorCode
 from ottla.timing.clock import SystemClock
@@ -98,6 +100,15 @@ def test_a_mistyped_state_is_told_the_nearest() -> None:
     assert result.exit_code == 2
     assert "'ongoin' is no state. Did you mean Ongoing?" in told(result)
     assert complete_state("pre") == ["PrepareCommit", "PrepareAbort", "PrepareEpochFence"]
+
+
+def test_the_shell_is_offered_the_ids_that_there_are() -> None:
+    context = typer.Context(TyperCommand("describe"))
+    with scripted().cluster.in_background() as address:
+        context.params = {"bootstrap": address}
+        assert complete_transaction(context, "") == ["audit", "etl-1"]
+        assert complete_transaction(context, "e") == ["etl-1"]
+    assert complete_transaction(context, "") == []  # nobody answers any more
 
 
 def test_an_id_is_described_with_the_partitions_it_holds_back() -> None:
