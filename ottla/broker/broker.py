@@ -27,6 +27,7 @@ from ottla.broker.internal_topics import (
 )
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
+from ottla.broker.open_transactions import OpenTransactions
 from ottla.broker.policies import alteration_policy
 from ottla.broker.ports import Ports
 from ottla.broker.quota_control import QuotaControl
@@ -184,6 +185,7 @@ class Broker:
         self.groups = group_coordinator(self, call_soon)
         self.transactions = transaction_coordinator(self, call_soon)
         self.services = self._services(store)
+        self.open_transactions = OpenTransactions(self)
 
     def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         """Clients may connect from now on, but wait until the metadata is there."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.group_metering import measure_groups
 from ottla.broker.quota_metrics import measure_quotas
+from ottla.broker.stability_metrics import measure_stability
 from ottla.broker.transaction_metering import measure_transactions
 from ottla.metrics import Metrics
 from ottla.protocol.registry import API_NAMES
@@ -44,6 +45,7 @@ def gather(broker: Broker) -> Metrics:
     evictions.count = sessions.evictions
     metrics.gauge(f"{_SOCKETS}connection-count", _value(len(broker.server.connections)))
     measure_quotas(metrics, broker)
+    measure_stability(metrics, broker)
     metrics.gauge("ottla:type=EventLoop,name=LongestStallMs", _value(broker.stalls.longest_ms))
     return metrics
 

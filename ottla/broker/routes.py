@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ottla.broker.group_routes import group_routes
 from ottla.broker.metering import gather
 from ottla.broker.quota_metrics import describe_quotas
+from ottla.broker.transaction_routes import transaction_routes
 from ottla.metrics import CONTENT_TYPE
 from ottla.network.connection import Connection
 from ottla.network.http import Answer, Route, json_answer
@@ -28,6 +29,7 @@ def get_routes(broker: Broker) -> dict[str, Route]:
         "/debug/quotas": lambda query: json_answer({"quotas": describe_quotas(broker)}),
         "/debug/connections": lambda query: json_answer({"connections": _connections(broker)}),
         **group_routes(broker),
+        **transaction_routes(broker),
         **(broker.hooks.get_routes() if broker.hooks else {}),
     }
 

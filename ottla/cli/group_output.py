@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import typer
 
-from ottla.admin.cluster import TopicPartition
 from ottla.admin.group_lag import PartitionLag
 from ottla.admin.groups import Group, ListedGroup, Member
 from ottla.cli.outcomes import count
@@ -87,7 +86,7 @@ def members_in_words(group: Group) -> str:
     return f"{count(len(named), 'member')}: {', '.join(named[:_MOST_NAMED])}{more}"
 
 
-def assignment_in_words(partitions: Sequence[TopicPartition] | None) -> str:
+def assignment_in_words(partitions: Sequence[tuple[str, int]] | None) -> str:
     """`orders(0,1) payments(3)`, as Kafka's tool writes it."""
     if partitions is None:
         return "not of the consumers' protocol"

@@ -16,6 +16,7 @@ MODULES = {
     "configs": "ottla.cli.configs",
     "offsets": "ottla.cli.offsets",
     "groups": "ottla.cli.groups",
+    "transactions": "ottla.cli.transactions",
     "quotas": "ottla.cli.quotas",
     "log-dirs": "ottla.cli.log_dirs",
     "produce": "ottla.cli.produce",

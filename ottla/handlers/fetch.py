@@ -47,8 +47,8 @@ def handle_fetch(request: FetchRequest, call: Call) -> None:
     if request.max_wait_ms <= 0 or not wanted or is_enough(found, reader):
         reply(call, fetch, found)
         return
-    operation = DelayedFetch(wanted, reader, partial(reply, call, fetch))
     fetches, connection = call.services.replicas.fetches, call.connection
+    operation = DelayedFetch(wanted, reader, partial(reply, call, fetch), connection)
     partitions = [each.partition for each in wanted if each.partition is not None]
     # Kafka lets it wait on when the reader has gone: whoever asks for weeks would stay for weeks.
     if not connection.on_closed:

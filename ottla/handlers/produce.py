@@ -12,7 +12,13 @@ from ottla.handlers.call import Call
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.services import Services
-from ottla.handlers.transactional_produce import ATTRIBUTES_AT, Named, Verdict, verify_batches
+from ottla.handlers.transactional_produce import (
+    ATTRIBUTES_AT,
+    Named,
+    Verdict,
+    producer_of,
+    verify_batches,
+)
 from ottla.network.connection import Connection
 from ottla.protocol.apis.produce import (
     BatchIndexAndErrorMessage,
@@ -142,6 +148,8 @@ def _append(
         if view is not None:
             now_ms = call.services.clock.now_ms()
             result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
+            if frame.transactional_id is not None:
+                call.services.producer_clients.wrote(producer_of(view), call.connection)
     except KafkaError as error:
         result.refuse(error.code, str(error))
         if partition is not None and partition.log and error.code not in _WITHOUT_LOG_START:

@@ -15,6 +15,7 @@ from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
+from ottla.handlers.producer_clients import ProducerClients
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
@@ -94,6 +95,7 @@ class Services:
     quotas: Quotas | None = None  # while nobody has set one
     controller: Controller = field(init=False)  # it needs us to be told of, so it comes last
     topic_bytes: TopicBytes = field(default_factory=TopicBytes)
+    producer_clients: ProducerClients = field(default_factory=ProducerClients)
     requests: RequestCounts = field(default_factory=RequestCounts)
     shortcuts: dict[tuple[int, bytes], Shortcut] = field(default_factory=dict)  # by their prefix
 

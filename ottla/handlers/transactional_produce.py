@@ -53,6 +53,10 @@ def verify_batches(
     return {}
 
 
+def producer_of(batch: memoryview) -> int:
+    return int.from_bytes(batch[PRODUCER_AT : PRODUCER_AT + 8], "big")
+
+
 def _is_transactional(records: memoryview) -> bool:
     """And has a producer; what is no whole batch is refused elsewhere."""
     return bool(

@@ -59,6 +59,7 @@ def _commit(
     if place in refusals:
         call.reply(_refuse_all(call, request, offsets, meaning(refusals[place])))
         return
+    call.services.producer_clients.wrote(request.producer_id, call.connection)
     call.services.groups.commit_transactional(
         request.group_id,
         offsets,

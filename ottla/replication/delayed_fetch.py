@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ottla.replication.reading import Found, Reader, Wanted, end_of_view, read
+from ottla.network.connection import Connection
+from ottla.replication.partition import Partition
+from ottla.replication.reading import Found, Isolation, Reader, Wanted, end_of_view, read
 
 
 class DelayedFetch:
     """Answers once: when there is enough, when an error appears, or when the time is over."""
 
-    __slots__ = ("_reader", "_reply", "_wanted", "completed")
+    __slots__ = ("_reader", "_reply", "_wanted", "completed", "connection")
 
     def __init__(
-        self, wanted: Sequence[Wanted], reader: Reader, reply: Callable[[list[Found]], None]
+        self,
+        wanted: Sequence[Wanted],
+        reader: Reader,
+        reply: Callable[[list[Found]], None],
+        connection: Connection | None = None,
     ) -> None:
         self.completed = False
+        self.connection = connection  # to say who waits
         self._wanted = wanted
         self._reader = reader
         self._reply = reply
@@ -39,6 +46,17 @@ class DelayedFetch:
             if wanted.leader_epoch not in (-1, partition.leader_epoch):
                 return True
         return False
+
+    def held_back_at(self, partition: Partition) -> int | None:
+        """The offset from which it would find more there, were no transaction open; else None."""
+        reader, log = self._reader, partition.log
+        if reader.is_follower or reader.isolation is not Isolation.READ_COMMITTED or log is None:
+            return None
+        for wanted in self._wanted:
+            if wanted.partition is partition:
+                is_held_back = log.last_stable_offset <= wanted.fetch_offset < log.high_watermark
+                return wanted.fetch_offset if is_held_back else None
+        return None
 
     def expire(self) -> None:
         if not self.completed:

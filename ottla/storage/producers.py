@@ -67,6 +67,10 @@ class ProducerStates:
     def get(self, producer_id: int) -> ProducerState | None:
         return self._states.get(producer_id)
 
+    def in_transactions(self) -> list[ProducerState]:
+        """Those whose transactions are open, in the order of where they began."""
+        return [self._states[producer_id] for producer_id in self._open.values()]
+
     def active_producers(self) -> list[ProducerState]:
         return list(self._states.values())
 

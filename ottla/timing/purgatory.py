@@ -104,6 +104,11 @@ class Purgatory:
         self._purge()
         return [operation for operation in forgotten if not operation.completed]
 
+    def waiting_for(self, key: Hashable) -> list[Delayed]:
+        """For people who debug: those who wait for `key`, in the order they came."""
+        waiters = self._watchers.get(key, ())
+        return [waiter.operation for waiter in waiters if waiter.operation is not None]
+
     def describe(self) -> dict[str, object]:
         """For people who debug: how many wait, and for which keys most."""
         sizes = sorted(self._watchers.items(), key=lambda item: len(item[1]), reverse=True)

@@ -50,6 +50,10 @@ _TOOLS = {
     ),
     "test_kafka_consumer_groups_resets_offsets": "kafka-consumer-groups: reset-offsets, 8 ways",
     "test_kafka_consumer_groups_deletes": "kafka-consumer-groups: delete, delete-offsets",
+    "test_kafka_transactions_tells_of_one_that_goes_on": (
+        "kafka-transactions: list, describe, describe-producers"
+    ),
+    "test_kafka_transactions_ends_one_that_hangs": "kafka-transactions: find-hanging, abort",
     "test_the_perf_tools_count_what_they_moved": (
         "kafka-producer-perf-test, kafka-consumer-perf-test"
     ),

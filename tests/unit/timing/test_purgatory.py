@@ -185,6 +185,19 @@ async def test_cancelling_a_key_forgets_its_operations_under_all_their_keys() ->
 
 
 @on_virtual_time
+async def test_those_who_wait_for_a_key_can_be_looked_at_without_the_finished() -> None:
+    fetches, has_data = purgatory(), Flag()
+    done, first, second = Waiting(has_data), Waiting(), Waiting()
+    for operation in (first, done, second):
+        fetches.park(operation, watch=["orders-0", "orders-1"], timeout_ms=1000)
+    has_data.is_up = True
+    fetches.recheck("orders-1")
+    assert fetches.waiting_for("orders-0") == [first, second]
+    assert fetches.waiting_for("orders-2") == []
+    assert fetches.delayed == 2
+
+
+@on_virtual_time
 async def test_draining_hands_back_all_that_wait_in_the_order_they_came() -> None:
     fetches = purgatory()
     waiting = [Waiting() for _ in range(4)]
