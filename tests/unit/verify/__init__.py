@@ -1,1 +1,1 @@
-"""Deadlines and waiting: the wheel by itself, and all of it on virtual time."""
+"""Histories made up by hand and by a small model: good ones, and each fault in them."""

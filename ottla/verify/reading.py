@@ -1,0 +1,99 @@
+"""Each consumer reads forward and passes nothing by."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+
+from ottla.verify.findings import Finding, Findings, Kind
+from ottla.verify.history import Assigned, Isolation, Outcome, Read, Seeked, TopicPartition
+from ottla.verify.ledger import Content, Ledger, Verdict
+from ottla.verify.sightings import place
+
+
+class Reading:
+    """What is to be read is what the final read has, or else what was acknowledged and committed."""
+
+    def __init__(self, ledger: Ledger, findings: Findings) -> None:
+        self._ledger = ledger
+        self._findings = findings
+        acknowledged = _acknowledged(ledger)
+        self._offsets: dict[Isolation, dict[TopicPartition, list[int]]] = {
+            isolation: {**acknowledged, **_offsets(ledger.finals[isolation])}
+            for isolation in Isolation
+        }
+
+    def examine_all(self) -> None:
+        for isolation, partitions in self._ledger.finals.items():
+            for partition, records in partitions.items():
+                self._check_ascending(partition, isolation, records)
+        for client, events in self._ledger.consumers.items():
+            self._follow(client, events)
+
+    def _follow(self, client: str, events: list[Assigned | Seeked | Read]) -> None:
+        positions: dict[TopicPartition, int] = {}
+        for event in events:
+            match event:
+                case Assigned():
+                    positions = {each: offset for each, offset in event.positions if offset >= 0}
+                case Seeked():
+                    positions[event.partition] = event.offset
+                case Read():
+                    self._check_read(client, event, positions.get(event.partition))
+                    before = positions.get(event.partition, 0)
+                    positions[event.partition] = max(before, event.offset + 1)
+
+    def _check_read(self, client: str, read: Read, position: int | None) -> None:
+        if position is None or read.offset == position:
+            return
+        at = place(read.partition, read.offset)
+        if read.offset < position:
+            words = f"read {read.value!r} at {at}, though it was at {position} and had not gone back"
+            self._tell(Kind.REORDERED, client, read, words)
+            return
+        offsets = self._offsets[read.isolation].get(read.partition, [])
+        first = bisect_left(offsets, position)
+        last = bisect_left(offsets, read.offset, lo=first)
+        if last > first:
+            words = f"went on to {at} and passed {last - first} by, from offset {offsets[first]} on"
+            self._tell(Kind.MISSED_READ, client, read, words, offset=offsets[first])
+
+    def _check_ascending(
+        self, partition: TopicPartition, isolation: Isolation, records: Content
+    ) -> None:
+        furthest = -1
+        for offset, value in records:
+            if offset <= furthest:
+                words = f"has {value!r} at offset {offset} of {partition} after offset {furthest}"
+                sentence = f"The final read ({isolation}) {words}."
+                found = Finding(Kind.REORDERED, sentence, partition=partition, offset=offset)
+                self._findings.add(found)
+            furthest = max(furthest, offset)
+
+    def _tell(
+        self, kind: Kind, client: str, read: Read, words: str, offset: int | None = None
+    ) -> None:
+        send = self._ledger.sends.get(read.value)
+        transaction = None if send is None else send.transaction
+        sentence = f"Consumer {client} ({read.isolation}) {words}."
+        at = read.offset if offset is None else offset
+        self._findings.add(Finding(kind, sentence, transaction, client, read.partition, at))
+
+
+def _offsets(contents: Mapping[TopicPartition, Content]) -> dict[TopicPartition, list[int]]:
+    return {
+        partition: sorted({offset for offset, _ in records})
+        for partition, records in contents.items()
+    }
+
+
+def _acknowledged(ledger: Ledger) -> dict[TopicPartition, list[int]]:
+    found: dict[TopicPartition, list[int]] = {}
+    for send in ledger.sends.values():
+        transaction = ledger.transaction_of(send)
+        is_visible = transaction is None or transaction.verdict is Verdict.COMMITTED
+        if is_visible and send.outcome is Outcome.OK and send.offset is not None:
+            found.setdefault(send.partition, []).append(send.offset)
+    for offsets in found.values():
+        offsets.sort()
+    return found
