@@ -25,7 +25,7 @@ def check(history: History) -> Report:
     sightings = Sightings(ledger, findings)
     sightings.examine_all()
     Writes(ledger, sightings, findings).examine_all()
-    Reading(ledger, findings).examine_all()
+    Reading(ledger, sightings, findings).examine_all()
     offsets = GroupOffsets(ledger, findings)
     offsets.examine_all()
     transforming = Transforming(ledger, sightings, offsets, findings)

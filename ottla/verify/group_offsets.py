@@ -63,10 +63,11 @@ class GroupOffsets:
             return  # nothing yet, or from before the history
         if register.allows(offset, floor, until=fetch.answered, knows=self._ledger.has_one_clock):
             return
-        kind, words = _fault(offset, floor, register)
-        transaction = floor.transaction if floor is not None else None
+        kind, words, transaction = _fault(offset, floor, register)
         at = "no offset" if offset == _NONE else f"offset {offset}"
-        sentence = f"{fetch.client} fetched {at} of group {fetch.group} for {partition}; {words}."
+        sentence = (
+            f"Client {fetch.client} fetched {at} of group {fetch.group} for {partition}; {words}."
+        )
         name = None if transaction is None else transaction.name
         found = Finding(kind, sentence, name, fetch.client, partition, offset)
         self._findings.add(found)
@@ -108,7 +109,7 @@ class _Register:
         done = sorted((each for each in commits if each.is_sure), key=attrgetter("last"))
         self._last = [each.last for each in done]
         # Of all that were done by then, the one that began last: nothing before it may show.
-        self._floor = list(accumulate(done, lambda a, b: b if b.first > a.first else a))
+        self._floor = list(accumulate(done, _later))
 
     def floor(self, moment: int) -> Commit | None:
         index = bisect_left(self._last, moment)
@@ -126,21 +127,28 @@ class _Register:
         return self._by_offset.get(offset, [])
 
 
-def _fault(offset: int, floor: Commit | None, register: _Register) -> tuple[Kind, str]:
-    dropped = [each.transaction for each in register.writers(offset) if each.transaction]
-    for transaction in dropped:
-        if transaction.is_visible is False:
-            words = f"transaction {transaction.name} sent it and did not take place"
-            return Kind.TORN_TRANSACTION, words
+def _later(one: Commit, other: Commit) -> Commit:
+    return other if other.first > one.first else one
+
+
+def _fault(
+    offset: int, floor: Commit | None, register: _Register
+) -> tuple[Kind, str, Transaction | None]:
+    """Why it should not have been fetched, and whose offset it is, or should have been."""
+    for writer in register.writers(offset):
+        if writer.transaction is not None and writer.transaction.is_visible is False:
+            words = f"transaction {writer.transaction.name} sent it and did not take place"
+            return Kind.TORN_TRANSACTION, words, writer.transaction
     if floor is not None and offset < floor.offset:
         by = "" if floor.transaction is None else f" by transaction {floor.transaction.name}"
         words = f"offset {floor.offset} was committed{by} before"
         if floor.transaction is not None and floor.transaction.verdict is not Verdict.COMMITTED:
-            return Kind.TORN_TRANSACTION, f"{words}, as the records of that transaction show"
-        return Kind.OFFSETS_BACKWARDS, words
+            words += ", as the records of that transaction show"
+            return Kind.TORN_TRANSACTION, words, floor.transaction
+        return Kind.OFFSETS_BACKWARDS, words, floor.transaction
     if register.writers(offset):
-        return Kind.DIRTY_READ, "nobody had asked to commit it yet"
-    return Kind.INVENTED, "nobody has committed it"
+        return Kind.DIRTY_READ, "nobody had asked to commit it yet", None
+    return Kind.INVENTED, "nobody has committed it", None
 
 
 def _commits(ledger: Ledger) -> Iterator[tuple[GroupPartition, Commit]]:

@@ -103,15 +103,8 @@ class Ledger:
                 self._add_send(event)
             case Read() | Assigned() | Seeked():
                 self.consumers.setdefault(event.client, []).append(event)
-            case Began(client, transactional_id, name, at):
-                if name in self.transactions:
-                    raise BadHistory(f"transaction {name} begins twice; give each a new name")
-                self.transactions[name] = Transaction(name, client, transactional_id, at)
-            case OffsetsSent():
-                self._begun(event.transaction).offsets.append(event)
-            case Ended():
-                transaction = self._begun(event.transaction)
-                (transaction.commits if event.is_commit else transaction.aborts).append(event)
+            case Began() | OffsetsSent() | Ended():
+                self._add_to_transaction(event)
             case Initialized():
                 self.initialized.append(event)
             case Fenced():
@@ -130,6 +123,18 @@ class Ledger:
             raise BadHistory(f"the value {send.value!r} is sent twice; values must tell records")
         if send.transaction is not None:
             self._begun(send.transaction).sends.append(send)
+
+    def _add_to_transaction(self, event: Began | OffsetsSent | Ended) -> None:
+        match event:
+            case Began(client, transactional_id, name, at):
+                if name in self.transactions:
+                    raise BadHistory(f"transaction {name} begins twice; give each a new name")
+                self.transactions[name] = Transaction(name, client, transactional_id, at)
+            case OffsetsSent():
+                self._begun(event.transaction).offsets.append(event)
+            case Ended():
+                transaction = self._begun(event.transaction)
+                (transaction.commits if event.is_commit else transaction.aborts).append(event)
 
     def _begun(self, name: str) -> Transaction:
         if name not in self.transactions:

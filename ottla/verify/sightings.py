@@ -36,11 +36,11 @@ def sender(send: Sent) -> str:
 
 
 class Sightings:
-    """`places` is where each record was first seen; `examine_all` fills it."""
+    """`places` is where each record was first seen, `held` what each place held first."""
 
     def __init__(self, ledger: Ledger, findings: Findings) -> None:
         self.places: dict[str, Place] = {}
-        self._held: dict[Place, str] = {}
+        self.held: dict[Place, str] = {}
         self._told: dict[tuple[str, Place], None] = {}
         self._ledger = ledger
         self._findings = findings
@@ -48,7 +48,7 @@ class Sightings:
     def examine_all(self) -> None:
         for sighting in _sightings(self._ledger):
             where = (sighting.partition, sighting.offset)
-            if self._held.setdefault(where, sighting.value) != sighting.value:
+            if self.held.setdefault(where, sighting.value) != sighting.value:
                 self._tell_changed(sighting)
             send = self._ledger.sends.get(sighting.value)
             if sighting.value not in self.places:
@@ -103,7 +103,7 @@ class Sightings:
     def _tell_changed(self, sighting: Sighting) -> None:
         where = (sighting.partition, sighting.offset)
         if self._is_news(sighting.value, where):
-            words = f"{place(*where)} held {self._held[where]!r}, and {sighting.reader} has "
+            words = f"{place(*where)} held {self.held[where]!r}, and {sighting.reader} has "
             self._tell(Kind.CHANGED, sighting, f"{words}{sighting.value!r} there")
 
     def _tell_duplicate(self, sighting: Sighting) -> None:

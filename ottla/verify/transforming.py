@@ -63,8 +63,9 @@ class Transforming:
 
     def _tell_torn(self, source: Source, output: Sent) -> None:
         sentence = (
-            f"{sender(output)} is visible, and its input, {place(source.partition, source.offset)}, "
-            f"is not passed by the offsets of group {source.group}; expected both or none."
+            f"{sender(output)} is visible, and {place(source.partition, source.offset)}, which it "
+            f"was made from, is not passed by the offsets of group {source.group}; expected both "
+            "or none."
         )
         self._tell(Kind.TORN_TRANSACTION, source, output, sentence)
 
