@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from ottla.verify.findings import Finding, Findings, Kind
 from ottla.verify.history import OffsetsFetched, Outcome, TopicPartition
-from ottla.verify.ledger import Ledger, Transaction, Verdict
+from ottla.verify.ledger import NEVER, Ledger, Transaction, Verdict
 from ottla.verify.sightings import place
 
 GroupPartition = tuple[str, TopicPartition]
 _NONE = -1
-_NEVER = 1 << 62
 
 
 class Commit(NamedTuple):
@@ -155,7 +154,7 @@ def _commits(ledger: Ledger) -> Iterator[tuple[GroupPartition, Commit]]:
     for plain in ledger.offset_commits:
         if plain.outcome is not Outcome.FAILED:
             is_sure = plain.outcome is Outcome.OK
-            last = plain.answered if is_sure else _NEVER
+            last = plain.answered if is_sure else NEVER
             for partition, offset in plain.offsets:
                 commit = Commit(offset, plain.asked, last, is_sure, plain.asked)
                 yield (plain.group, partition), commit
@@ -168,16 +167,16 @@ def _transactional(transaction: Transaction) -> Iterator[tuple[GroupPartition, C
 
     One that did not take place is here, too: whoever fetches it shall be told which it was.
     """
-    shows = _NEVER if transaction.commit_asked is None else transaction.commit_asked
+    shows = NEVER if transaction.commit_asked is None else transaction.commit_asked
     newest: dict[GroupPartition, Commit] = {}
     for sent in transaction.offsets:
         if sent.outcome is Outcome.FAILED:
             continue
         is_sure = sent.outcome is Outcome.OK and transaction.is_visible is True
-        last = sent.answered if is_sure else _NEVER
+        last = sent.answered if is_sure else NEVER
         for partition, offset in sent.offsets:
             key = (sent.group, partition)
             if sent.outcome is Outcome.UNKNOWN and key in newest:
-                yield key, newest[key]._replace(is_sure=False, last=_NEVER)
+                yield key, newest[key]._replace(is_sure=False, last=NEVER)
             newest[key] = Commit(offset, sent.asked, last, is_sure, shows, transaction)
     yield from newest.items()

@@ -18,11 +18,11 @@ class Reading:
         self._ledger = ledger
         self._held = sightings.held
         self._findings = findings
-        acknowledged = _acknowledged(ledger)
         self._offsets: dict[Isolation, dict[TopicPartition, list[int]]] = {
-            isolation: {**acknowledged, **_offsets(ledger.finals[isolation])}
-            for isolation in Isolation
+            isolation: _offsets(ledger.finals[isolation]) for isolation in Isolation
         }
+        for isolation, found in self._offsets.items():
+            found.update(_acknowledged(ledger, isolation))
 
     def examine_all(self) -> None:
         for isolation, partitions in self._ledger.finals.items():
@@ -35,18 +35,17 @@ class Reading:
         positions: dict[TopicPartition, int] = {}
         for event in events:
             match event:
+                case Read(_, partition, offset):
+                    position = positions.get(partition, offset)
+                    if position != offset:
+                        self._check_read(client, event, position)
+                    positions[partition] = max(offset + 1, position)
                 case Assigned():
                     positions = {each: offset for each, offset in event.positions if offset >= 0}
                 case Seeked():
                     positions[event.partition] = event.offset
-                case Read():
-                    self._check_read(client, event, positions.get(event.partition))
-                    before = positions.get(event.partition, 0)
-                    positions[event.partition] = max(before, event.offset + 1)
 
-    def _check_read(self, client: str, read: Read, position: int | None) -> None:
-        if position is None or read.offset == position:
-            return
+    def _check_read(self, client: str, read: Read, position: int) -> None:
         if read.offset < position:
             where = place(read.partition, read.offset)
             words = f"read {read.value!r} at {where}, though it was at {position} and did not seek"
@@ -95,12 +94,15 @@ def _offsets(contents: Mapping[TopicPartition, Content]) -> dict[TopicPartition,
     }
 
 
-def _acknowledged(ledger: Ledger) -> dict[TopicPartition, list[int]]:
+def _acknowledged(ledger: Ledger, isolation: Isolation) -> dict[TopicPartition, list[int]]:
+    """Of the partitions that nobody read in the end."""
+    finals = ledger.finals[isolation]
     found: dict[TopicPartition, list[int]] = {}
     for send in ledger.sends.values():
+        if send.partition in finals or send.outcome is not Outcome.OK or send.offset is None:
+            continue
         transaction = ledger.transaction_of(send)
-        is_visible = transaction is None or transaction.verdict is Verdict.COMMITTED
-        if is_visible and send.outcome is Outcome.OK and send.offset is not None:
+        if transaction is None or transaction.verdict is Verdict.COMMITTED:
             found.setdefault(send.partition, []).append(send.offset)
     for offsets in found.values():
         offsets.sort()

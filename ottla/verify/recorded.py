@@ -143,6 +143,8 @@ class RecordedConsumer:
         reads = []
         for place, offset, value in self._consumer.poll(timeout_s):
             partition = TopicPartition(*place)
+            if partition not in self.positions:
+                continue  # taken away while this was on its way: whoever has it now reads it
             now = self._recorder.now()
             reads.append(Read(self.client, partition, offset, value, now, self._isolation))
             self._recorder.add(reads[-1])
