@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 from ottla.admin.cluster import Cluster, TopicPartition
@@ -39,7 +39,7 @@ class TransactionalProducer:
     def __init__(self, transactional_id: str, settings: Settings) -> None:
         self._library: Any = load()
         own = {**QUIET, "transactional.id": transactional_id, "linger.ms": 1, "logger": _silent()}
-        self._producer = made(self._library.Producer, self._library, {**own, **settings})
+        self._producer: Any = made(self._library.Producer, self._library, {**own, **settings})
 
     def initialize(self) -> Answer:
         return self._ask(lambda: self._producer.init_transactions(_ANSWER_S))
@@ -56,9 +56,9 @@ class TransactionalProducer:
             self._producer.produce(
                 partition[0], partition=partition[1], value=value.encode(), on_delivery=hear
             )
-            self._producer.poll(0)
         except (BufferError, self._library.KafkaException):
             on_delivery(None)
+        self._listen()
 
     def send_offsets(self, offsets: Sequence[Position], membership: object) -> Answer:
         places = [self._library.TopicPartition(*place, offset) for place, offset in offsets]
@@ -70,14 +70,20 @@ class TransactionalProducer:
         producer = self._producer
         ask = producer.commit_transaction if is_commit else producer.abort_transaction
         answer = self._ask(lambda: ask(_ANSWER_S))
-        producer.poll(0)
+        self._listen()
         return answer
 
     def abandon(self) -> None:
         # Its destruction ends no transaction; what is queued would only delay it.
-        self._producer.purge()
-        self._producer.poll(0)
-        del self._producer
+        if self._producer is not None:
+            self._producer.purge()
+            self._listen()
+            self._producer = None
+
+    def _listen(self) -> None:
+        """To what became of records. What is fatal is told by whoever is asked next."""
+        with suppress(self._library.KafkaException):
+            self._producer.poll(0)
 
     def _ask(self, ask: Callable[[], object]) -> Answer:
         """Again, if the library says that it may be tried again and nothing was decided."""
