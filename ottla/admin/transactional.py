@@ -76,7 +76,8 @@ class TransactionalProducer:
     def abandon(self) -> None:
         # Its destruction ends no transaction; what is queued would only delay it.
         if self._producer is not None:
-            self._producer.purge()
+            with suppress(self._library.KafkaException):
+                self._producer.purge()
             self._listen()
             self._producer = None
 
