@@ -13,6 +13,7 @@ from ottla.admin.cluster import TopicPartition
 from ottla.admin.transactional import Answer, TransactionalClients, TransactionalProducer
 from tests.unit.admin.test_confluent import FakeConsumer, FakeException, FakeMessage
 
+_TIMED_OUT = -185
 ORDERS = TopicPartition("orders", 3)
 
 
@@ -20,7 +21,7 @@ class TransactionError:
     def __init__(self, name: str, *, is_retriable: bool = False) -> None:
         self.name = lambda: name
         self.str = lambda: f"it said {name}"
-        self.code = lambda: 0
+        self.code = lambda: _TIMED_OUT if name == "_TIMED_OUT" else 0
         self.retriable = lambda: is_retriable
 
 
@@ -79,7 +80,7 @@ class Member(FakeConsumer):
 
 @pytest.fixture(autouse=True)
 def library(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = SimpleNamespace(_PARTITION_EOF=-191, _ALL_BROKERS_DOWN=-187)
+    errors = SimpleNamespace(_PARTITION_EOF=-191, _ALL_BROKERS_DOWN=-187, _TIMED_OUT=_TIMED_OUT)
     module = SimpleNamespace(
         Producer=Producer,
         Consumer=Member,
@@ -104,7 +105,7 @@ def test_a_producer_has_its_id_and_asks_as_it_is_told(producer: TransactionalPro
     assert producer.send_offsets([(ORDERS, 7)], "the member") == Answer(True)
     assert producer.end(is_commit=True) == producer.end(is_commit=False) == Answer(True)
     assert [each[:3] for each in producer._producer.asked] == [
-        ("init_transactions", 30.0),
+        ("init_transactions", 0.005),
         ("begin_transaction",),
         ("send_offsets_to_transaction", [("orders", 3, 7)], "the member"),
         ("commit_transaction", 30.0),
@@ -122,9 +123,18 @@ def test_what_is_refused_is_an_answer(producer: TransactionalProducer) -> None:
 def test_what_may_be_tried_again_is_tried_again_once(producer: TransactionalProducer) -> None:
     again = TransactionError("_TIMED_OUT", is_retriable=True)
     producer._producer.failures = [again]
-    assert producer.initialize() == Answer(True)
+    assert producer.begin() == Answer(True)
     producer._producer.failures = [again, again]
-    assert producer.initialize() == Answer(False, False, "it said _TIMED_OUT")
+    assert producer.begin() == Answer(False, False, "it said _TIMED_OUT")
+
+
+def test_an_id_is_taken_in_the_background(producer: TransactionalProducer) -> None:
+    producer._producer.failures = [TransactionError("_TIMED_OUT")]
+    assert producer.initialize() is None
+    assert producer.initialize() == Answer(True)
+    producer._producer.failures = [TransactionError("INVALID_TRANSACTION_TIMEOUT")]
+    refused = Answer(False, False, "it said INVALID_TRANSACTION_TIMEOUT")
+    assert producer.initialize() == refused
 
 
 def test_the_offset_of_a_record_is_heard_or_none(producer: TransactionalProducer) -> None:
