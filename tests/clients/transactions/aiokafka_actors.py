@@ -133,9 +133,6 @@ class AiokafkaLoop(PythonLoop):
         timeout_ms = self.options.timeout_ms
         return AiokafkaProducer(self.bootstrap, transactional_id, timeout_ms, self._runner)
 
-    def member(self) -> None:
-        return None
-
     def disconnect(self) -> None:
         self._runner.run(self._consumer.stop())
         self._runner.close()

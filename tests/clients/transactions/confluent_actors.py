@@ -109,6 +109,7 @@ class ConfluentLoop(PythonLoop):
         for message in _polled(self._consumer, AT_ONCE):
             offset = _number(message.offset())
             found.setdefault(_number(message.partition()), []).append(offset)
+        self.membership = self._consumer.consumer_group_metadata()
         return found
 
     def rewind(self, partitions: Collection[int]) -> None:
@@ -120,9 +121,6 @@ class ConfluentLoop(PythonLoop):
 
     def new_producer(self, transactional_id: str) -> ConfluentProducer:
         return ConfluentProducer(self.bootstrap, transactional_id, self.options.timeout_ms)
-
-    def member(self) -> Any:
-        return self._consumer.consumer_group_metadata()
 
     def disconnect(self) -> None:
         self._consumer.close()

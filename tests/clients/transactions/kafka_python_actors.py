@@ -94,10 +94,16 @@ class KafkaPythonLoop(PythonLoop):
         self._consumer.subscribe([self.options.source])
 
     def poll(self) -> Batch:
-        return {
+        # It joins in the background: its generation may be ahead of what it has assigned.
+        self.membership = self._consumer.group_metadata()
+        found = {
             each.partition: [record.offset for record in records]
             for each, records in self._consumer.poll(timeout_ms=POLL_MS).items()
         }
+        if self.membership.generation_id >= 0:
+            return found
+        self.rewind(found)
+        return {}
 
     def rewind(self, partitions: Collection[int]) -> None:
         for partition in partitions:
@@ -107,9 +113,6 @@ class KafkaPythonLoop(PythonLoop):
 
     def new_producer(self, transactional_id: str) -> KafkaPythonProducer:
         return KafkaPythonProducer(self.bootstrap, transactional_id, self.options.timeout_ms)
-
-    def member(self) -> Any:
-        return self._consumer.group_metadata()
 
     def disconnect(self) -> None:
         self._consumer.close(autocommit=False)

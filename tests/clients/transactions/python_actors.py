@@ -103,6 +103,7 @@ class PythonLoop(ABC):
         self._dice = random.Random(options.tag)
         self._producers: dict[int, Producer] = {}
         self.is_rebalanced = False
+        self.membership: Any = None
         self._number = 0
         self._hang_at = ""
         self._go = threading.Event()
@@ -113,15 +114,16 @@ class PythonLoop(ABC):
     @abstractmethod
     def connect(self) -> None: ...
     @abstractmethod
-    def poll(self) -> Batch: ...
+    def poll(self) -> Batch:
+        """Sets `membership` to what the group knows it by: when it is asked later, it may have been
+        put out in the meantime, and what names no generation is never refused."""
+
     @abstractmethod
     def rewind(self, partitions: Collection[int]) -> None:
         """To what is committed, where they are still its own."""
 
     @abstractmethod
     def new_producer(self, transactional_id: str) -> Producer: ...
-    @abstractmethod
-    def member(self) -> Any: ...
     @abstractmethod
     def disconnect(self) -> None: ...
 
@@ -201,7 +203,7 @@ class PythonLoop(ABC):
         )
         self._hang_if_told("before", attempt)
         ends = {(options.source, partition): offset + 1 for partition, offset in inputs}
-        producer.add_offsets(options.group, ends, self.member())
+        producer.add_offsets(options.group, ends, self.membership)
         self._hang_if_told("after", attempt)
         if self._dice.randrange(100) < options.abort_percent:
             raise Deliberate
