@@ -15,7 +15,7 @@ KNOWN = (
     "records", "codec", "imports", "disk", "producers", "log", "opening", "compaction", "recovery",
     "timers", "metrics", "groups",
     "store",
-    "broker", "coordinator",
+    "broker", "coordinator", "transactions",
 )  # fmt: skip
 
 

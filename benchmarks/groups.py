@@ -19,6 +19,7 @@ from ottla.coordinators.groups.records import (
 )
 from ottla.coordinators.groups.requests import GroupSettings, Join, JoinAnswer
 from ottla.coordinators.groups.settings import OffsetSettings
+from ottla.coordinators.log import Producer
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.records.batch import patch_batch, read_header
 from ottla.timing.clock import SystemClock
@@ -47,6 +48,7 @@ class MemoryLog:
         on_stored: Callable[[ErrorCode], None],
         *,
         timeout_ms: int,
+        producer: Producer | None = None,
     ) -> None:
         build_coordinator_batch(records, timestamp=1)
         self.batches += 1

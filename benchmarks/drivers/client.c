@@ -5,6 +5,7 @@
  *   fetch       count= records from the beginning of all partitions=
  *   sync        count= records of size=, one in flight: how long until the leader answers
  *   end-to-end  count= records of size= at rate= a second: how long until a consumer has them
+ *   transact    count= transactions of records= each, one after the other: how long each takes
  *
  * An option with a dot in its name (linger.ms=5) is one of librdkafka's, for every client made. */
 
@@ -258,12 +259,44 @@ static void end_to_end(void) {
     print_outcome(&done, &seen_by_consumer);
 }
 
+static void expect_done(rd_kafka_error_t *error, const char *what) {
+    if (error) fail("%s: %s", what, rd_kafka_error_string(error));
+}
+
+/* Timed from begin to commit. The first, which finds the coordinator, is not counted. */
+static void transact(void) {
+    struct latencies all = {0};
+    int records = (int)number_option("records", "100");
+    rd_kafka_message_t *messages = calloc((size_t)records, sizeof *messages);
+    rd_kafka_t *producer = make_producer("true");
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(producer, topic_name, NULL);
+    expect_done(rd_kafka_init_transactions(producer, FLUSH_MS), "init");
+    struct outcome done = {0};
+    uint64_t start = 0;
+    for (uint64_t number = 0; number <= wanted_count; number++) {
+        uint64_t begun = now_ns();
+        if (number == 1) start = begun, done.cpu = -cpu_seconds();
+        expect_done(rd_kafka_begin_transaction(producer), "begin");
+        for (int i = 0; i < records; i++)
+            messages[i] = (rd_kafka_message_t){
+                .payload = payload(number * (uint64_t)records + (uint64_t)i), .len = record_bytes};
+        send_records(producer, topic, (int32_t)(number % (uint64_t)partitions), messages, records);
+        expect_done(rd_kafka_commit_transaction(producer, FLUSH_MS), "commit");
+        if (number) add_latency(&all, now_ns() - begun);
+    }
+    done.seconds = (double)(now_ns() - start) / 1e9;
+    done.cpu += cpu_seconds();
+    done.count = wanted_count;
+    done.bytes = wanted_count * (uint64_t)records * record_bytes;
+    print_outcome(&done, &all);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
     } modes[] = {{"produce", produce}, {"fetch", fetch}, {"sync", sync_latency},
-                 {"end-to-end", end_to_end}};
+                 {"end-to-end", end_to_end}, {"transact", transact}};
     const char *mode = argc > 1 ? argv[1] : "";
     take_options(argc > 2 ? argc - 2 : 0, argv + 2);
     topic_name = text_option("topic", NULL);
@@ -280,5 +313,5 @@ int main(int argc, char **argv) {
             /* Closing the clients takes a second and measures nothing. */
             _Exit(0);
         }
-    fail("there is no mode '%s': produce, fetch, sync, end-to-end", mode);
+    fail("there is no mode '%s': produce, fetch, sync, end-to-end, transact", mode);
 }

@@ -14,6 +14,7 @@ typedef struct rd_kafka_topic_s rd_kafka_topic_t;
 typedef struct rd_kafka_topic_conf_s rd_kafka_topic_conf_t;
 typedef struct rd_kafka_queue_s rd_kafka_queue_t;
 typedef struct rd_kafka_topic_partition_list_s rd_kafka_topic_partition_list_t;
+typedef struct rd_kafka_error_s rd_kafka_error_t;
 
 typedef struct {
     int err;
@@ -41,6 +42,10 @@ int rd_kafka_produce_batch(
     rd_kafka_topic_t *, int32_t partition, int flags, rd_kafka_message_t *, int count);
 int rd_kafka_poll(rd_kafka_t *, int timeout_ms);
 int rd_kafka_flush(rd_kafka_t *, int timeout_ms);
+rd_kafka_error_t *rd_kafka_init_transactions(rd_kafka_t *, int timeout_ms);
+rd_kafka_error_t *rd_kafka_begin_transaction(rd_kafka_t *);
+rd_kafka_error_t *rd_kafka_commit_transaction(rd_kafka_t *, int timeout_ms);
+const char *rd_kafka_error_string(const rd_kafka_error_t *);
 rd_kafka_topic_partition_list_t *rd_kafka_topic_partition_list_new(int size);
 void *rd_kafka_topic_partition_list_add(
     rd_kafka_topic_partition_list_t *, const char *topic, int32_t partition);

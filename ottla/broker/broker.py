@@ -14,9 +14,17 @@ from types import TracebackType
 
 from ottla.broker.advertising import Addresses, CannotListen, registration
 from ottla.broker.auto_creation import AutoCreation
-from ottla.broker.coordinating import group_coordinator
+from ottla.broker.coordinating import (
+    group_coordinator,
+    transaction_coordinator,
+    transaction_verification,
+)
 from ottla.broker.identity import broker_id
-from ottla.broker.internal_topics import AutomaticTopics, group_partitions
+from ottla.broker.internal_topics import (
+    AutomaticTopics,
+    group_partitions,
+    transaction_partitions,
+)
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
 from ottla.broker.policies import alteration_policy
@@ -117,6 +125,7 @@ class Broker:
         self.tasks = await stack.enter_async_context(Tasks())
         self._hold_replicas(store)
         self.groups.start(await group_partitions(store, self.config))
+        self.transactions.start(await transaction_partitions(store, self.config))
         self._listen(stack, loop)
         await self._control(store)
         self.tasks.spawn(watcher.run())
@@ -171,12 +180,15 @@ class Broker:
         )
         self.producer_ids = ProducerIds(store, broker_id=self.id)
         self.rebalances = RebalanceHistory()
-        self.groups = group_coordinator(self, asyncio.get_running_loop().call_soon)
+        call_soon = asyncio.get_running_loop().call_soon
+        self.groups = group_coordinator(self, call_soon)
+        self.transactions = transaction_coordinator(self, call_soon)
         self.services = self._services(store)
 
     def _listen(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         """Clients may connect from now on, but wait until the metadata is there."""
         self.dispatch = Dispatch(self.services, self.tasks.spawn)
+        self.loopback = Loopback(self.id, self.dispatch, self.tick)
         service: Service = self.dispatch
         if self.hooks is not None:
             service = self.hooks.stand_before(self.dispatch, self.services)
@@ -197,7 +209,7 @@ class Broker:
         self.services.controller = self.controller = Controller(
             controller_settings(self),
             store=store,
-            brokers=Loopback(self.id, self.dispatch, self.tick),
+            brokers=self.loopback,
             register=self.registration.register,
             timer=self.timer,
             clock=clock,
@@ -273,6 +285,8 @@ class Broker:
             topic_operations=Purgatory("topic", self.timer),
             elections=Purgatory("ElectLeader", self.timer),
             groups=self.groups,
+            transactions=self.transactions,
+            verify_transaction=transaction_verification(self.transactions),
             rebalances=self.rebalances,
             stored_offsets=StoredOffsets(store),
         )
@@ -344,6 +358,7 @@ class Broker:
     async def stop(self) -> None:
         """Parked requests are answered, logs flushed, and the marker of a clean stop left."""
         self.server.stop_listening()
+        self.transactions.shut_down()
         self.groups.shut_down()
         for purgatory in self.services.purgatories():
             for operation in purgatory.drain():

@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 from ottla.coordinators.batch import build_coordinator_batch
 from ottla.coordinators.effects import Record, RecordRows
+from ottla.coordinators.log import Producer
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.compression import Codec
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.files import DiskFailed
-from ottla.storage.incoming import takes_keyed_batches
 from ottla.storage.log import Slice
 from ottla.timing.clock import Clock
 
 ALL_IN_SYNC = -1
+_NOBODY = (-1, -1)
 OnRead = Callable[[bytes | ErrorCode], None]
 
 
@@ -67,6 +68,7 @@ class PartitionLog:
         on_stored: Callable[[ErrorCode], None],
         *,
         timeout_ms: int,
+        producer: Producer | None = None,
     ) -> None:
         unanswered = _Unanswered(on_stored)
         self._unanswered.append(unanswered)
@@ -75,19 +77,29 @@ class PartitionLog:
             unanswered.error = results[0].error
             self._answer_in_order()
 
-        operation = DelayedProduce([self._append(records)], acks=self._acks, reply=settle)
+        result = self._append(records, producer)
+        operation = DelayedProduce([result], acks=self._acks, reply=settle)
         self._replicas.tick.settle(
             lambda: operation.written(self._replicas.produces, timeout_ms=timeout_ms)
         )
 
-    def _append(self, records: Sequence[Record | RecordRows]) -> PartitionResult:
+    def _append(
+        self, records: Sequence[Record | RecordRows], producer: Producer | None
+    ) -> PartitionResult:
         partition, now_ms = self._partition, self._clock.now_ms()
         result = PartitionResult(partition.topic, partition.index)
-        batch = build_coordinator_batch(records, timestamp=now_ms, codec=self._codec)
+        producer_id, producer_epoch = producer or _NOBODY
+        batch = build_coordinator_batch(
+            records,
+            timestamp=now_ms,
+            codec=self._codec,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            is_transactional=producer is not None,
+        )
         try:
             view = memoryview(bytearray(batch))  # the leader writes offsets into it
-            is_plain = takes_keyed_batches(partition.local_log().config)
-            appended = partition.append(view, acks=self._acks, now_ms=now_ms, as_it_is=is_plain)
+            appended = partition.append(view, acks=self._acks, now_ms=now_ms, from_client=False)
             result.appended(partition, appended)
         except KafkaError as error:
             result.refuse(error.code)

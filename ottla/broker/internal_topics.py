@@ -70,12 +70,22 @@ class AutomaticTopics:
 
 
 async def group_partitions(store: MetadataStore, config: BrokerConfig) -> int:
+    default = config[group_options.OFFSETS_TOPIC_NUM_PARTITIONS]
+    return await _partitions(store, GROUP_METADATA_TOPIC, default)
+
+
+async def transaction_partitions(store: MetadataStore, config: BrokerConfig) -> int:
+    default = config[transaction_options.TRANSACTION_STATE_LOG_NUM_PARTITIONS]
+    return await _partitions(store, TRANSACTION_STATE_TOPIC, default)
+
+
+async def _partitions(store: MetadataStore, topic: str, default: int) -> int:
     """Of the topic as it is; of the configuration only while there is none.
 
-    Read once: another number would send every group to another coordinator.
+    Read once: another number would send every group or producer to another coordinator.
     """
-    path = paths.topic(GROUP_METADATA_TOPIC)
+    path = paths.topic(topic)
     entry = await store.read(path)
     if entry is None:
-        return config[group_options.OFFSETS_TOPIC_NUM_PARTITIONS]
+        return default
     return len(TopicAssignment.decode(entry.data, path).replicas)

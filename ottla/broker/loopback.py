@@ -1,6 +1,8 @@
-"""The controller's way to the broker it runs on: the broker's own handlers."""
+"""The way of a controller or coordinator to the broker it runs on: the broker's own handlers."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from ottla.handlers.dispatch import Dispatch
 from ottla.network.connection import Connection
@@ -30,3 +32,7 @@ class Loopback:
         if broker != self._broker_id:
             raise OSError(f"broker {broker} is not this one, and no other is connected")
         return await self._dispatch.ask(request, self._connection)
+
+    def tell(self, request: Message, to: Callable[[Message], None]) -> None:
+        """To this broker, and the answer when it comes, perhaps at once."""
+        self._dispatch.tell(request, self._connection, to)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.group_metering import measure_groups
 from ottla.broker.quota_metrics import measure_quotas
+from ottla.broker.transaction_metering import measure_transactions
 from ottla.metrics import Metrics
 from ottla.protocol.registry import API_NAMES
 
@@ -29,6 +30,7 @@ def gather(broker: Broker) -> Metrics:
     _measure_replicas(metrics, broker)
     _measure_controller(metrics, broker)
     measure_groups(metrics, broker.groups, broker.rebalances)
+    measure_transactions(metrics, broker.transactions)
     for purgatory in broker.services.purgatories():
         name = purgatory.name
         watched, delayed = purgatory.watched, purgatory.delayed

@@ -1,1 +1,1 @@
-"""Who coordinates groups, and later transactions, over a partition of an internal topic."""
+"""Who coordinates groups and transactions, over a partition of an internal topic."""

@@ -8,6 +8,8 @@ from typing import Protocol
 from ottla.coordinators.effects import Record, RecordRows
 from ottla.protocol.errors import ErrorCode
 
+Producer = tuple[int, int]  # its id and its epoch
+
 
 class CoordinatorLog(Protocol):
     """One partition that this broker leads. All callbacks come from the loop, none from within the
@@ -25,8 +27,12 @@ class CoordinatorLog(Protocol):
         on_stored: Callable[[ErrorCode], None],
         *,
         timeout_ms: int,
+        producer: Producer | None = None,
     ) -> None:
-        """One batch. NONE once it is committed (acks -1), else the log's own error."""
+        """One batch. NONE once it is committed (acks -1), else the log's own error.
+
+        With a producer it belongs to that one's transaction.
+        """
         ...
 
     def read(

@@ -19,7 +19,7 @@ from ottla.coordinators.effects import (
     Reply,
     SetTimer,
 )
-from ottla.coordinators.log import CoordinatorLog
+from ottla.coordinators.log import CoordinatorLog, Producer
 from ottla.coordinators.timers import Timers
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.records.batch import BATCH_OVERHEAD
@@ -77,6 +77,21 @@ class Runtime:
         """As `append`."""
         self._queue(rows, sum(each.size_bytes for each in rows), on_stored)
 
+    def append_transactional(
+        self, records: Sequence[Record], on_stored: OnStored, *, producer: Producer
+    ) -> None:
+        """A batch of its own, which is the log's before this returns.
+
+        So nothing comes between it and whoever has just seen that the transaction is open. What was
+        asked for before it goes before it.
+        """
+        assert not self.is_closed, "an append to a partition that is led elsewhere"
+        self._flush()
+        batch = _Batch()
+        batch.records += records
+        batch.waiting.append(on_stored)
+        self._append(batch, producer)
+
     def _queue(
         self, records: Sequence[Record | RecordRows], size_bytes: int, on_stored: OnStored
     ) -> None:
@@ -124,10 +139,16 @@ class Runtime:
     def _flush(self) -> None:
         batches, self._queued = self._queued, []
         for batch in batches:
-            self._in_flight[batch] = None
-            self.log.append(
-                batch.records, partial(self._settle, batch), timeout_ms=self._timeout_ms
-            )
+            self._append(batch, None)
+
+    def _append(self, batch: _Batch, producer: Producer | None) -> None:
+        self._in_flight[batch] = None
+        self.log.append(
+            batch.records,
+            partial(self._settle, batch),
+            timeout_ms=self._timeout_ms,
+            producer=producer,
+        )
 
     def _settle(self, batch: _Batch, error: ErrorCode) -> None:
         if self._in_flight.pop(batch, batch) is None:

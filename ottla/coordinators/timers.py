@@ -33,6 +33,12 @@ class Timers:
     def __len__(self) -> int:
         return len(self._alarms)
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self._alarms
+
+    def count(self, kind: str) -> int:
+        return sum(key[0] == kind for key in self._alarms)
+
     def set(self, key: Key, *, due_ms: int, now_ms: int) -> None:
         """`now_ms` is when the rules decided: only the difference counts here."""
         alarm = self._alarms.get(key)

@@ -75,5 +75,16 @@ class Call:
         self.connection.settle()
 
 
+class OwnCall(Call):
+    """A request of this broker to itself: whoever sent it is told, and nothing is encoded."""
+
+    __slots__ = ("to",)
+
+    to: Callable[[Message], None]
+
+    def reply(self, response: Message) -> None:
+        self.to(response)
+
+
 def _nothing_spent(_count: int) -> None:
     """Without quotas."""

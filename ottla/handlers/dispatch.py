@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine
 from struct import Struct
-from typing import Any
+from typing import Any, TypeVar
 
 from ottla.handlers import HANDLERS, Handler, handler
 from ottla.handlers.api_versions import answer_unknown_version
-from ottla.handlers.call import Call
+from ottla.handlers.call import Call, OwnCall
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce import PRODUCE, serve_produce
 from ottla.handlers.services import Services
@@ -27,6 +27,7 @@ _HEAD = Struct(">hhi")
 SLOW_MS = 1000
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
+C = TypeVar("C", bound=Call)
 
 
 class Dispatch:
@@ -137,15 +138,7 @@ class Dispatch:
 
     async def ask(self, request: Message, connection: Connection) -> Message:
         """A request of this broker to itself: the same handler, without the bytes."""
-        call = Call(
-            connection,
-            self._services,
-            api_key=request.api_key,
-            version=HANDLERS[request.api_key][1],
-            correlation_id=0,
-            client_id=str(self._services.broker_id),
-        )
-        found = handler(request.api_key)
+        found, call = handler(request.api_key), self._own_call(Call, request, connection)
         try:
             response = found.handle(request, call)
             if isinstance(response, Coroutine):
@@ -154,6 +147,27 @@ class Dispatch:
             response = self._refuse(found, request, error)
         assert isinstance(response, Message)
         return response
+
+    def tell(self, request: Message, connection: Connection, to: Callable[[Message], None]) -> None:
+        """As `ask`, of a handler that never awaits: it answers at once or later."""
+        found, call = handler(request.api_key), self._own_call(OwnCall, request, connection)
+        call.to = to
+        try:
+            response = found.handle(request, call)
+        except Exception as error:
+            response = self._refuse(found, request, error)
+        if response is not None:
+            call.reply(response)
+
+    def _own_call(self, kind: type[C], request: Message, connection: Connection) -> C:
+        return kind(
+            connection,
+            self._services,
+            api_key=request.api_key,
+            version=HANDLERS[request.api_key][1],
+            correlation_id=0,
+            client_id=str(self._services.broker_id),
+        )
 
     def _refuse(self, found: Handler, request: Message, error: Exception) -> Message:
         """A refusal that the client must hear, or a bug of ours: it hears of that too."""

@@ -1,4 +1,7 @@
-"""FindCoordinator: which broker coordinates a group; its topic is created if it is missing."""
+"""FindCoordinator: who coordinates a group or a transactional id, by the leader of its partition.
+
+The topic of that partition is created if it is missing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ottla.protocol.apis.find_coordinator import (
     FindCoordinatorResponse,
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
-from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
+from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 
 _GROUP, _TRANSACTION, _SHARE = 0, 1, 2
 _MANY_FROM = 4
@@ -60,30 +63,33 @@ def _coordinator(key: str, found: _Found) -> Coordinator:
 
 
 def _find(call: Call, key_type: int, key: str) -> _Found:
+    services = call.services
     if key_type == _GROUP:
-        return _group_coordinator(call, key)
-    if key_type == _TRANSACTION or (key_type == _SHARE and call.version >= _SHARE_FROM):
-        message = "this broker coordinates no transactions and no share groups"
+        return _leader(call, GROUP_METADATA_TOPIC, services.groups.partition_for(key))
+    if key_type == _TRANSACTION:
+        return _leader(call, TRANSACTION_STATE_TOPIC, services.transactions.partition_for(key))
+    if key_type == _SHARE and call.version >= _SHARE_FROM:
+        message = "this broker coordinates no share groups"
         return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE, message=message)
     message = f"coordinators of type {key_type} are unknown in version {call.version}"
     return _Found(ErrorCode.INVALID_REQUEST, message=message)
 
 
-def _group_coordinator(call: Call, group_id: str) -> _Found:
+def _leader(call: Call, name: str, index: int) -> _Found:
     services = call.services
     image = services.metadata.image
-    topic = image.topics.get(GROUP_METADATA_TOPIC)
+    topic = image.topics.get(name)
     if topic is None:
-        refused = services.auto_create([GROUP_METADATA_TOPIC])
-        message = f"{GROUP_METADATA_TOPIC} is being created"
+        refused = services.auto_create([name])
+        message = f"{name} is being created"
         if refused:
-            message = f"{GROUP_METADATA_TOPIC} needs more brokers for its replicas than there are"
+            message = f"{name} needs more brokers for its replicas than there are"
         return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE, message=message)
-    partition = topic.partition(services.groups.partition_for(group_id))
+    partition = topic.partition(index)
     leader = image.brokers.get(partition.leader) if partition is not None else None
     endpoint = leader.endpoint(call.listener) if leader is not None else None
     if leader is None or endpoint is None:
-        message = f"{GROUP_METADATA_TOPIC} has no leader for this group"
+        message = f"partition {index} of {name} has no leader"
         return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE, message=message)
     return _Found(ErrorCode.NONE, leader.id, endpoint)
 

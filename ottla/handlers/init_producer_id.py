@@ -1,35 +1,57 @@
-"""InitProducerId: an id for a producer that wants its retries told from new records."""
+"""InitProducerId: an id for a producer whose retries are told from new records.
+
+One that names a transactional id gets the id of that, and whoever had it before is fenced.
+"""
 
 from __future__ import annotations
 
-from ottla.config.transaction_options import TRANSACTION_MAX_TIMEOUT_MS
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any
+
+from ottla.coordinators.transactions.requests import InitAnswer, ProducerIdentity
 from ottla.handlers.call import Call
+from ottla.handlers.fencing import fenced_error
 from ottla.protocol.apis.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ottla.protocol.errors import ErrorCode, KafkaError
 
+_NOBODY = -1
+_FENCED_FROM = 4
 
-async def handle_init_producer_id(
+
+def handle_init_producer_id(
     request: InitProducerIdRequest, call: Call
-) -> InitProducerIdResponse:
-    if (request.producer_id == -1) != (request.producer_epoch == -1):
+) -> Coroutine[Any, Any, InitProducerIdResponse] | None:
+    if (request.producer_id == _NOBODY) != (request.producer_epoch == _NOBODY):
         detail = f"producer {request.producer_id} in epoch {request.producer_epoch}: give both"
         raise KafkaError(ErrorCode.INVALID_REQUEST, detail)
-    if request.transactional_id is not None:
-        _check_transactional(request, call)
-        detail = "this broker coordinates no transactions"
-        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, detail)
+    if request.transactional_id is None:
+        return _new_id(call)
+    is_known = request.producer_id != _NOBODY
+    call.services.transactions.init_producer_id(
+        request.transactional_id,
+        timeout_ms=request.transaction_timeout_ms,
+        expected=ProducerIdentity(request.producer_id, request.producer_epoch)
+        if is_known
+        else None,
+        to=partial(_reply, call),
+    )
+    return None
+
+
+async def _new_id(call: Call) -> InitProducerIdResponse:
     producer_id = await call.services.new_producer_id()
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-def _check_transactional(request: InitProducerIdRequest, call: Call) -> None:
-    if not request.transactional_id:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, "an empty transactional id")
-    timeout_ms = request.transaction_timeout_ms
-    most = call.services.overrides.broker[TRANSACTION_MAX_TIMEOUT_MS]
-    if not 0 < timeout_ms <= most:
-        detail = f"a timeout of {timeout_ms} ms; {TRANSACTION_MAX_TIMEOUT_MS.name} is {most}"
-        raise KafkaError(ErrorCode.INVALID_TRANSACTION_TIMEOUT, detail)
+def _reply(call: Call, answer: InitAnswer) -> None:
+    call.reply(
+        InitProducerIdResponse(
+            error_code=fenced_error(answer.error, version=call.version, known_from=_FENCED_FROM),
+            producer_id=answer.producer_id,
+            producer_epoch=answer.producer_epoch,
+        )
+    )
 
 
 def refuse(request: InitProducerIdRequest, error: KafkaError) -> InitProducerIdResponse:

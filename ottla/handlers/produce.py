@@ -12,6 +12,7 @@ from ottla.handlers.call import Call
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.services import Services
+from ottla.handlers.transactional_produce import ATTRIBUTES_AT, Named, Verdict, verify_batches
 from ottla.network.connection import Connection
 from ottla.protocol.apis.produce import (
     BatchIndexAndErrorMessage,
@@ -22,7 +23,7 @@ from ottla.protocol.apis.produce import (
 )
 from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError, ProtocolError
 from ottla.protocol.internal.topics import INTERNAL_TOPICS
-from ottla.protocol.produce_reader import PartitionRecords, ProduceFrame, read_produce
+from ottla.protocol.produce_reader import ProduceFrame, read_produce
 from ottla.protocol.records.batch import TRANSACTIONAL_BIT
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.layout import CODEC_MASK, LOG_OVERHEAD, MAGIC_AT
@@ -32,7 +33,6 @@ from ottla.replication.partition import Partition
 PRODUCE = 0
 _ONE_BATCH_FROM = 3
 _ZSTD_FROM = 7
-_ATTRIBUTES_AT = 22  # the low byte
 _ADMIN_CLIENT = "__admin_client"
 # With what else the log refuses, a producer hears where the log starts.
 _WITHOUT_LOG_START = (
@@ -65,20 +65,17 @@ def serve_produce(
     services.requests.count(PRODUCE, version)
     # Of a partition that is named twice only the last counts, as in Kafka.
     named = {
-        (topic, records.partition_index): records
+        (topic, each.partition_index): connection.view[each.start : each.end]
+        if each.start >= 0
+        else None
         for topic, partitions in frame.topics
-        for records in partitions
+        for each in partitions
     }
-    may_be_transactional = frame.transactional_id is not None
-    results = [
-        _append(call, frame, topic, records, may_be_transactional=may_be_transactional)
-        for (topic, _), records in named.items()
-    ]
-    operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
+    refused = _verify(call, frame, named)
+    if refused is None:
+        return
+    results = _append_all(call, frame, named, refused)
     connection.owe(call, blocks=call.is_limited())
-    services.tick.settle(
-        lambda: operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
-    )
     if isinstance(call, MeteredCall):
         call.stop_clock()  # each request is counted: none may take the shortcut
     elif len(results) == 1 and not results[0].error:
@@ -87,24 +84,61 @@ def serve_produce(
         )
 
 
+def _verify(call: Call, frame: ProduceFrame, named: Named) -> Verdict | None:
+    """None: the request goes on by itself when it is known which transactions are open."""
+    if frame.transactional_id is None:
+        return {}
+    kept: dict[tuple[str, int], memoryview | None] = {}
+
+    def later(verdict: Verdict) -> None:
+        _append_all(call, frame, kept, verdict)
+
+    refused = verify_batches(call, frame.transactional_id, named, later)
+    if refused is None:
+        for place, records in named.items():  # the buffer that they are in is used again
+            kept[place] = None if records is None else memoryview(bytearray(records))
+        call.connection.owe(call, blocks=True)
+        if isinstance(call, MeteredCall):
+            call.stop_clock()
+    return refused
+
+
+def _append_all(
+    call: Call, frame: ProduceFrame, named: Named, refused: Verdict
+) -> list[PartitionResult]:
+    services = call.services
+    results = [
+        _append(call, frame, place, records, refused.get(place)) for place, records in named.items()
+    ]
+    operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
+    services.tick.settle(
+        lambda: operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
+    )
+    return results
+
+
 def _append(
     call: Call,
     frame: ProduceFrame,
-    topic: str,
-    records: PartitionRecords,
-    *,
-    may_be_transactional: bool,
+    place: tuple[str, int],
+    records: memoryview | None,
+    refusal: KafkaError | None,
 ) -> PartitionResult:
-    result = PartitionResult(topic, records.partition_index)
+    topic, index = place
+    result = PartitionResult(topic, index)
     partition: Partition | None = None
     try:
         if frame.acks not in (-1, 0, 1):
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
-        view = _check_records(call, records, may_be_transactional=may_be_transactional)
+        view = _check_records(
+            call, records, may_be_transactional=frame.transactional_id is not None
+        )
         is_internal = topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT
-        if is_internal and call.services.metadata.exists(topic, records.partition_index):
+        if is_internal and call.services.metadata.exists(topic, index):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
-        partition = call.services.replicas.get(topic, records.partition_index)
+        if refusal is not None:
+            raise refusal
+        partition = call.services.replicas.get(topic, index)
         if view is not None:
             now_ms = call.services.clock.now_ms()
             result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
@@ -118,15 +152,14 @@ def _append(
 
 
 def _check_records(
-    call: Call, records: PartitionRecords, *, may_be_transactional: bool
+    call: Call, view: memoryview | None, *, may_be_transactional: bool
 ) -> memoryview | None:
     """What the version of the request allows; the topic's own rules come with the append.
 
     None if there is nothing to append, which only old versions may send.
     """
-    if records.start < 0:
+    if view is None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "null records")
-    view = call.connection.view[records.start : records.end]
     size_bytes = _first_batch_bytes(view)
     if call.version < _ONE_BATCH_FROM:
         return view if size_bytes else None
@@ -139,22 +172,19 @@ def _check_records(
     if _first_batch_bytes(view[size_bytes:]):
         detail = f"version {call.version} carries one batch for each partition, not more"
         raise KafkaError(ErrorCode.INVALID_RECORD, detail)
-    attributes = view[_ATTRIBUTES_AT]
+    attributes = view[ATTRIBUTES_AT]
     if call.version < _ZSTD_FROM and attributes & CODEC_MASK == Codec.ZSTD:
         detail = f"version {call.version} may not carry zstd"
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, detail)
-    if attributes & TRANSACTIONAL_BIT:
-        if not may_be_transactional:
-            detail = "a transactional batch in a request without a transactional id"
-            raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, detail)
-        # Kafka's word for it while no coordinator can say whether the transaction is open.
-        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, "no coordinator knows this transaction")
+    if attributes & TRANSACTIONAL_BIT and not may_be_transactional:
+        detail = "a transactional batch in a request without a transactional id"
+        raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, detail)
     return view
 
 
 def _first_batch_bytes(view: memoryview) -> int:
     """0 if what is there is not whole."""
-    if len(view) <= _ATTRIBUTES_AT:
+    if len(view) <= ATTRIBUTES_AT:
         return 0
     size_bytes = int.from_bytes(view[8:12], "big") + LOG_OVERHEAD
     return size_bytes if size_bytes <= len(view) else 0

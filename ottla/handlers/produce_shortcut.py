@@ -19,6 +19,7 @@ from ottla.protocol.apis.produce import (
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.framing import encode_response
 from ottla.protocol.produce_reader import ProduceFrame
+from ottla.protocol.records.batch import TRANSACTIONAL_BIT
 from ottla.replication.partition import Partition
 
 _FLEXIBLE_FROM = 9
@@ -29,6 +30,8 @@ _PRODUCE = 0
 _HEAD_BYTES = 8  # key, version, correlation id
 _KEY_AND_VERSION = Struct(">hh")
 _INT32 = Struct(">i")
+_PRODUCER = Struct(">qh")
+_PRODUCER_AT = 43
 _MARK = 0x0102_0304_0506_0708  # three numbers that stand nowhere else in an answer
 _MARKS = (_MARK, _MARK + 1, _MARK + 2)
 _OFFSETS = Struct(">qqq")
@@ -41,9 +44,9 @@ class ProduceShortcut:
     """For one connection, version, client, topic and partition."""
 
     __slots__ = (
-        "_acks", "_answer_bytes", "_counts", "_head", "_is_flexible", "_key", "_key_and_version",
-        "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes", "_special_bits",
-        "_tail", "_version",
+        "_acks", "_answer_bytes", "_counts", "_head", "_is_flexible", "_is_transactional", "_key",
+        "_key_and_version", "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes",
+        "_special_bits", "_tail", "_version",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +57,7 @@ class ProduceShortcut:
         prefix: bytes,
         acks: int,
         version: int,
+        is_transactional: bool,
     ) -> None:
         self._partition = partition
         self._now_ms = services.clock.now_ms
@@ -61,8 +65,9 @@ class ProduceShortcut:
         self._known = services.shortcuts
         self._key = (_PRODUCE, version)
         self._key_and_version = _KEY_AND_VERSION.pack(_PRODUCE, version)
-        # Transactional, or zstd in versions that may not carry it: the long way has to judge.
-        self._special_bits = 0x10 if version >= _ZSTD_FROM else 0x14
+        # Of what is transactional, or zstd in versions that may not carry it.
+        self._special_bits = TRANSACTIONAL_BIT if version >= _ZSTD_FROM else TRANSACTIONAL_BIT | 4
+        self._is_transactional = is_transactional
         self._prefix = prefix
         self._prefix_bytes = len(prefix) + _HEAD_BYTES
         self._acks = acks
@@ -121,7 +126,7 @@ class ProduceShortcut:
             records is None
             or len(records) < _SMALLEST_BATCH
             or records[16] != 2
-            or records[22] & self._special_bits
+            or (records[22] & self._special_bits and not self._is_in_transaction(records))
         ):
             return False
         try:
@@ -143,6 +148,13 @@ class ProduceShortcut:
             )
         )  # fmt: skip
         return True
+
+    def _is_in_transaction(self, records: memoryview) -> bool:
+        """One that is open in the partition, so that nobody has to be asked: else the long way."""
+        if not self._is_transactional or records[22] & self._special_bits != TRANSACTIONAL_BIT:
+            return False
+        producer_id, epoch = _PRODUCER.unpack_from(records, _PRODUCER_AT)
+        return self._partition.is_in_transaction(producer_id, epoch=epoch)
 
     def _pass_on(self, connection: Connection, start: int, end: int) -> bool:
         """To the shortcut of another partition: the prefixes of one client are of one length."""
@@ -197,7 +209,7 @@ def shortcut_for(
     version: int,
 ) -> ProduceShortcut | None:
     """What to remember of this request, if the next one can be served by it."""
-    if partition is None or frame.acks == 0 or frame.transactional_id is not None:
+    if partition is None or frame.acks == 0:
         return None
     if version < _START_OFFSET_FROM:
         return None
@@ -206,7 +218,14 @@ def shortcut_for(
     known = services.shortcuts.get((version, prefix))
     if isinstance(known, ProduceShortcut) and known.is_for(partition):
         return known
-    made = ProduceShortcut(partition, services, prefix=prefix, acks=frame.acks, version=version)
+    made = ProduceShortcut(
+        partition,
+        services,
+        prefix=prefix,
+        acks=frame.acks,
+        version=version,
+        is_transactional=frame.transactional_id is not None,
+    )
     if len(prefix) <= _LONGEST_KNOWN:
         if len(services.shortcuts) >= _MOST_KNOWN:
             services.shortcuts.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,14 +11,16 @@ from ottla.config.overrides import Overrides
 from ottla.controller.config_store import ConfigStore
 from ottla.controller.controller import Controller
 from ottla.controller.topics import TopicRules
+from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
+from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
 from ottla.network.connection import Shortcut
 from ottla.protocol.errors import ErrorCode
-from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
+from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.leadership import Leadership
 from ottla.replication.log_moves import LogMoves
@@ -42,6 +44,9 @@ class RequestCounts:
 
 
 CheckAlteration = Callable[[str, Mapping[str, str | None]], None]
+Verified = Callable[[Mapping[TopicPartition, ErrorCode]], None]
+# Of the transactional id with this producer id and epoch: are the partitions in its transaction?
+VerifyTransaction = Callable[[str, int, int, Sequence[TopicPartition], Verified], None]
 
 
 class Settings(Protocol):
@@ -82,6 +87,8 @@ class Services:
     topic_operations: Purgatory  # who waits for topics to be created or deleted, by name
     elections: Purgatory  # who waits for partitions to have the leader that was elected
     groups: GroupCoordinator
+    transactions: TransactionCoordinator
+    verify_transaction: VerifyTransaction
     rebalances: RebalanceHistory
     stored_offsets: StoredOffsets  # of consumers before 0.9
     quotas: Quotas | None = None  # while nobody has set one
@@ -100,6 +107,7 @@ class Services:
         if gone:
             self.shortcuts.clear()  # they would keep partitions that are gone
             self.groups.topics_deleted(gone)
+            self.transactions.topics_deleted(gone)
         for name in gone:
             self.rebalances.topic_deleted(name, now_ms=self.clock.now_ms())
 
@@ -107,11 +115,15 @@ class Services:
         """This broker leads the partition from now on: so it coordinates, if that is its use."""
         if topic == GROUP_METADATA_TOPIC:
             self.groups.elected(index, leader_epoch)
+        elif topic == TRANSACTION_STATE_TOPIC:
+            self.transactions.elected(index, leader_epoch)
 
     def leads_no_more(self, topic: str, index: int, leader_epoch: int | None) -> None:
         """Another broker does, or nobody; no epoch counts where there is none."""
         if topic == GROUP_METADATA_TOPIC:
             self.groups.resigned(index, leader_epoch)
+        elif topic == TRANSACTION_STATE_TOPIC:
+            self.transactions.resigned(index, leader_epoch)
 
     def purgatories(self) -> tuple[Purgatory, ...]:
         replicas = self.replicas

@@ -177,6 +177,8 @@ class Leadership:
             log = partition.local_log()
             log.start_epoch(state.leader_epoch)
             partition.advance()
+        else:
+            partition.verifications.clear()  # another leader may write markers
         if partition.is_leader or was_leader:
             replicas.recheck(partition)
 

@@ -11,7 +11,9 @@ from typing import Protocol
 
 from ottla.network.connection import Connection
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.records.control import END_TRANSACTION_BYTES, ControlType
 from ottla.replication.group_commit import GroupCommit
+from ottla.replication.verification import Verifications
 from ottla.storage.config import FOREVER
 from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
@@ -42,7 +44,7 @@ class Partition:
         "_commit", "_counted_end", "_hop", "_is_queued", "_tick", "_unwritten", "_watch",
         "answers_at_once", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader",
         "isr", "leader", "leader_epoch", "log", "min_insync", "partition_epoch", "replicas",
-        "topic", "topic_id", "unsure",
+        "topic", "topic_id", "unsure", "verifications",
     )  # fmt: skip
 
     def __init__(
@@ -82,6 +84,7 @@ class Partition:
         if log is not None:
             self.switch_to(log)
         self.unsure: list[Unsure] = []
+        self.verifications = Verifications()
 
     def reconsider(self) -> None:
         """After a change of the in-sync replicas or of the configuration."""
@@ -130,34 +133,72 @@ class Partition:
         raise KafkaError(code, detail)
 
     def append(
-        self, records: memoryview, *, acks: int, now_ms: int, as_it_is: bool = False
+        self, records: memoryview, *, acks: int, now_ms: int, from_client: bool = True
     ) -> Appended:
         """Queue what a producer sent; it is written before this tick ends.
 
-        `as_it_is`: it needs no look at its records, whatever the topic's rules are.
+        Whether its transaction was verified is for the caller to know.
         """
         log = self.log
         if not self.is_leader or log is None:
             log = self.leading_log()
         if acks == -1 and self.is_under_min_insync:
-            detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
-            raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
+            raise self._too_few_in_sync()
         try:
             appended = log.append(
-                records, leader_epoch=self.leader_epoch, now_ms=now_ms, as_it_is=as_it_is
+                records, leader_epoch=self.leader_epoch, now_ms=now_ms, from_client=from_client
             )
-        except OSError as error:  # the disk is full; a group before this one may be lost by it
-            self.write_later(0)
-            detail = f"{self}: {error.strerror or error}"
-            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, detail) from error
-        except DiskFailed as error:
-            self._watch.disk_failed(error)
-            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        except (OSError, DiskFailed) as error:
+            raise self._storage_error(error) from error
         self._unwritten += len(records)
         if not self._is_queued:
             self._is_queued = True
             self._tick.write(self._write)
         return appended
+
+    def append_marker(
+        self,
+        control_type: ControlType,
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int,
+        now_ms: int,
+    ) -> Appended:
+        """Queue the end of a transaction, for all in-sync replicas; written as `append` is."""
+        log = self.leading_log()
+        if self.is_under_min_insync:
+            raise self._too_few_in_sync()
+        try:
+            appended = log.append_marker(
+                control_type,
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                coordinator_epoch=coordinator_epoch,
+                leader_epoch=self.leader_epoch,
+                now_ms=now_ms,
+            )
+        except (OSError, DiskFailed) as error:
+            raise self._storage_error(error) from error
+        self.verifications.end(producer_id)
+        self.write_later(END_TRANSACTION_BYTES)
+        return appended
+
+    def is_in_transaction(self, producer_id: int, *, epoch: int) -> bool:
+        """Whether there are batches of it since its last marker, so that more may follow."""
+        state = self.log.producers.get(producer_id) if self.log is not None else None
+        return state is not None and state.transaction_start >= 0 and state.epoch == epoch
+
+    def _too_few_in_sync(self) -> KafkaError:
+        detail = f"{self} has {len(self.isr)} in-sync replicas, {self.min_insync} are required"
+        return KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, detail)
+
+    def _storage_error(self, error: OSError | DiskFailed) -> KafkaError:
+        if isinstance(error, DiskFailed):
+            self._watch.disk_failed(error)
+            return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        self.write_later(0)  # the disk is full; a group before this one may be lost by it
+        return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self}: {error.strerror or error}")
 
     def write_later(self, size_bytes: int) -> None:
         """Something was queued in the log: write it at the end of this tick."""

@@ -27,6 +27,7 @@ from ottla.storage.incoming import (
     take,
     take_as_it_is,
     takes_batches_as_they_are,
+    takes_keyed_batches,
 )
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
@@ -34,6 +35,7 @@ from ottla.storage.segment import Append, AppendFields, Segment
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
+from ottla.storage.write_back import WriteBack
 
 _MAX_GROUP_BYTES = 64 * 1024 * 1024
 _WRITE_BACK_BYTES = 64 * 1024 * 1024
@@ -87,20 +89,6 @@ class Slice(NamedTuple):
         self.file.read_ahead(self.position, self.length)
 
 
-class WriteBack(NamedTuple):
-    """Appended bytes that the disk had better begin with. `run` may be called on any thread."""
-
-    file: File
-    position: int
-    length: int
-
-    def run(self) -> None:
-        try:
-            self.file.start_write_back(self.position, self.length)
-        finally:
-            self.file.unpin()
-
-
 class Log:
     """One partition's batches, from `log_start_offset` up to `next_offset`."""
 
@@ -135,6 +123,7 @@ class Log:
         self._epoch_file = epoch_file
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
+        self._plain_if_keyed = takes_keyed_batches(config)
         self._group: AppendGroup | None = None
 
     @property
@@ -150,18 +139,25 @@ class Log:
         """From now on; segments that are closed stay as they are."""
         self.config = config
         self._plain = takes_batches_as_they_are(config)
+        self._plain_if_keyed = takes_keyed_batches(config)
         self.active.configure(config)
 
     def append(
-        self, view: memoryview, *, leader_epoch: int, now_ms: int, as_it_is: bool = False
+        self, view: memoryview, *, leader_epoch: int, now_ms: int, from_client: bool = True
     ) -> Appended:
-        """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`."""
+        """Queue what a producer sent. `view` is patched, and must stay as it is until `commit`.
+
+        What a coordinator of this broker made has its keys, and no sequence to check.
+        """
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        fields = fields_as_they_are(view, self.config) if self._plain or as_it_is else None
+        is_plain = self._plain or (self._plain_if_keyed and not from_client)
+        fields = fields_as_they_are(view, self.config) if is_plain else None
         if fields is None or fields[9] >= 0:
-            return self._append_with_care(view, fields, leader_epoch=leader_epoch, now_ms=now_ms)
+            return self._append_with_care(
+                view, fields, leader_epoch=leader_epoch, now_ms=now_ms, from_client=from_client
+            )
         # What nearly all appends are. The same as below, with as few calls as it can be done.
         size_bytes, first_offset, timestamp = len(view), self.next_offset, fields[8]
         last_offset = first_offset + fields[6]
@@ -179,6 +175,7 @@ class Log:
         *,
         leader_epoch: int,
         now_ms: int,
+        from_client: bool,
     ) -> Appended:
         """What has a producer to be checked, or is not taken as it is."""
         offset, config = self.next_offset, self.config
@@ -189,17 +186,17 @@ class Log:
                 view, config, next_offset=offset, leader_epoch=leader_epoch, now_ms=now_ms
             )
         try:
-            return self._queue_from_client(incoming, now_ms)
+            return self._queue_checked(incoming, now_ms, from_client=from_client)
         except (KafkaError, OSError, DiskFailed):
             if incoming.header is not None:
                 view[:8] = _AS_SENT  # the offset that it did not get; it may be judged again
             raise
 
-    def _queue_from_client(self, incoming: Incoming, now_ms: int) -> Appended:
+    def _queue_checked(self, incoming: Incoming, now_ms: int, *, from_client: bool) -> Appended:
         append, header, log_append_time = incoming
         has_producer = header is not None and header[9] >= 0
         if header is not None and has_producer:
-            duplicate = self.producers.check(header, from_client=True)
+            duplicate = self.producers.check(header, from_client=from_client)
             if duplicate is not None:
                 first_offset, last_offset, timestamp = duplicate
                 queued = self._group is not None and first_offset >= self._group.next_offset

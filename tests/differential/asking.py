@@ -14,6 +14,7 @@ from ottla.protocol.apis.create_topics import (
     CreateTopicsResponse,
 )
 from ottla.protocol.apis.describe_groups import DescribeGroupsRequest
+from ottla.protocol.apis.describe_transactions import DescribeTransactionsRequest
 from ottla.protocol.apis.find_coordinator import FindCoordinatorRequest
 from ottla.protocol.apis.init_producer_id import InitProducerIdRequest
 from ottla.protocol.apis.join_group import JoinGroupResponse
@@ -37,11 +38,14 @@ def outcomes(bootstrap: str, cases: Sequence[Case], run: str) -> Iterator[tuple[
     worlds = {case.name: World(f"d{run}-{case.name}-") for case in cases}
     failed = _create(bootstrap, cases, worlds)
     _wait_for_producer_ids(bootstrap)
-    has_coordinator = False
+    has_coordinator = has_transactions = False
     for case in cases:
         if case.needs_coordinator and not has_coordinator:
             _wait_for_coordinator(bootstrap)
             has_coordinator = True
+        if case.needs_transactions and not has_transactions:
+            _wait_for_transactions(bootstrap)
+            has_transactions = True
         if case.name in failed:
             yield case, [f"its topics could not be made: {failed[case.name]}"] * len(case.steps)
         else:
@@ -215,6 +219,17 @@ def _wait_for_coordinator(bootstrap: str) -> None:
             ask(bootstrap, FindCoordinatorRequest(key="g"), 0)
             [group] = ask(bootstrap, DescribeGroupsRequest(groups=["g"]), 0).groups
             if group.error_code == ErrorCode.NONE:
+                return
+            _pause()
+
+
+def _wait_for_transactions(bootstrap: str) -> None:
+    with suppress(Closed):
+        for _ in range(_TRIES):
+            ask(bootstrap, FindCoordinatorRequest(key="x", key_type=1), 1)
+            request = DescribeTransactionsRequest(transactional_ids=["x"])
+            [found] = ask(bootstrap, request, 0).transaction_states
+            if found.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
                 return
             _pause()
 

@@ -96,6 +96,7 @@ class Case:
     topics: Sequence[Topic] = ()
     broker: str = DEFAULT
     needs_coordinator: bool = False
+    needs_transactions: bool = False
 
 
 def case(
@@ -104,9 +105,10 @@ def case(
     topics: Sequence[Topic | str] = (),
     broker: str = DEFAULT,
     needs_coordinator: bool = False,
+    needs_transactions: bool = False,
 ) -> Case:
     made = [Topic(each) if isinstance(each, str) else each for each in topics]
-    return Case(name, steps, made, broker, needs_coordinator)
+    return Case(name, steps, made, broker, needs_coordinator, needs_transactions)
 
 
 def step(kind: type[Message], version: int, build: Callable[[World], Message]) -> Step:

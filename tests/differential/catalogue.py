@@ -20,6 +20,7 @@ from tests.differential.cases import (
     reassignments,
     sessions,
     topics,
+    transactions,
     unsecured,
 )
 
@@ -39,6 +40,7 @@ CASES: tuple[Case, ...] = (
     *frames.CASES,
     *coordinators.CASES,
     *groups.CASES,
+    *transactions.CASES,
     *quotas.CASES,
     *old_formats.CASES,
 )

@@ -23,8 +23,8 @@ _OTHER_RUNS = re.compile(r"d[0-9a-f]+-|__")
 # What names an element of a list, in this order; such a list is compared without its order.
 KEYS = (
     "name", "topic", "topicName", "topicId", "resourceName", "apiKey", "nodeId", "brokerId",
-    "partitionIndex", "partitionId", "partition", "index", "logDir", "producerId", "user",
-    "entityType", "groupId", "key", "memberId",
+    "partitionIndex", "partitionId", "partition", "index", "logDir", "transactionalId",
+    "producerId", "user", "entityType", "groupId", "key", "memberId",
 )  # fmt: skip
 _PLACES = {
     "advertised.listeners", "broker.id", "listeners", "log.dir", "log.dirs", "zookeeper.connect",
@@ -59,7 +59,8 @@ class Normal:
             ours = value if name == "responses" else filter(self._is_ours, value)
             items = [self._value(name, each, is_ordered) for each in ours]
             keys = [key_of(item) for item in items]
-            if name in ("entries", "values"):  # of quotas, in the order of a hash table
+            # Of quotas, and of a transaction: in the order of a hash table.
+            if name in ("entries", "values") or (name == "partitions" and None in keys):
                 return sorted(items, key=json.dumps)
             is_named = bool(items) and None not in keys and name != "synonyms"
             return sorted(items, key=_sort_key) if is_named and not is_ordered else items
@@ -68,7 +69,7 @@ class Normal:
     def _is_ours(self, item: Any) -> bool:
         if not isinstance(item, dict):
             return True
-        names = ("name", "topic", "groupId", "user")
+        names = ("name", "topic", "groupId", "user", "transactionalId")
         named = next((item[key] for key in names if key in item), None)
         if not isinstance(named, str) or named.startswith(self._world.prefix):
             return True
@@ -176,6 +177,7 @@ def _hidden(word: str) -> Callable[[Normal, Any], str]:
 _BY_NAME: dict[str, Callable[[Normal, Any], Any]] = {
     "errorCode": _error,
     "topicConfigErrorCode": _error,
+    "partitionErrorCode": _error,
     "host": _hidden("host"),
     "port": _hidden("port"),
     "clusterId": _hidden("cluster id"),

@@ -57,7 +57,7 @@ def produce(
     version: int,
     *parts: To,
     acks: int = -1,
-    transactional_id: str | None = None,
+    transactional_id: Given[str | None] = None,
     timeout_ms: int = 5_000,
 ) -> Step:
     def build(world: World) -> ProduceRequest:
@@ -74,7 +74,10 @@ def produce(
             for topic, group in groupby(parts, key=lambda part: part.topic)
         ]
         return ProduceRequest(
-            transactional_id=transactional_id, acks=acks, timeout_ms=timeout_ms, topic_data=data
+            transactional_id=value_of(transactional_id, world),
+            acks=acks,
+            timeout_ms=timeout_ms,
+            topic_data=data,
         )
 
     return replace(step(ProduceRequest, version, build), is_answered=acks != 0)

@@ -8,6 +8,7 @@ from ottla.coordinators.effects import Record
 from ottla.coordinators.groups.answers import NO_TIMESTAMP, OffsetToCommit, TopicPartition
 from ottla.coordinators.groups.partition import GroupPartition, HostedGroup
 from ottla.coordinators.groups.records import CommittedOffset, offset_key, offset_value
+from ottla.coordinators.log import Producer
 from ottla.protocol.errors import ErrorCode
 
 Answer = dict[TopicPartition, ErrorCode]
@@ -32,33 +33,48 @@ def meaning(error: ErrorCode) -> ErrorCode:
 
 
 class Commit:
-    """Staged in the group from `begin` until `_stored`, once."""
+    """Staged in the group from `begin` until `_stored`, once.
 
-    __slots__ = ("_answer", "_hosted", "_position", "_staged", "_to")
+    A producer's counts only once its transaction does.
+    """
 
-    def __init__(self, hosted: HostedGroup, to: Callable[[Answer], None]) -> None:
+    __slots__ = ("_answer", "_hosted", "_partition", "_position", "_producer", "_staged", "_to")
+
+    def __init__(
+        self,
+        partition: GroupPartition,
+        hosted: HostedGroup,
+        to: Callable[[Answer], None],
+        *,
+        producer: Producer | None = None,
+    ) -> None:
+        self._partition = partition
         self._hosted = hosted
         self._to = to
+        self._producer = producer
         self._staged: list[tuple[TopicPartition, bytes]] = []
         self._answer: Answer = {}
         self._position = 0
 
     def begin(
         self,
-        partition: GroupPartition,
         offsets: Sequence[OffsetToCommit],
         *,
         max_metadata: int,
-        retention_ms: int,
         now_ms: int,
+        retention_ms: int = -1,
     ) -> None:
         """Those with too long a text are refused, the others stored; with none left, at once."""
         records = self._stage(offsets, max_metadata, retention_ms, now_ms)
         if not records:
             self._to(self._answer)
             return
-        self._position = partition.next_position()
-        partition.runtime.append(records, self._stored)
+        self._position = self._partition.next_position()
+        runtime = self._partition.runtime
+        if self._producer is None:
+            runtime.append(records, self._stored)
+        else:
+            runtime.append_transactional(records, self._stored, producer=self._producer)
 
     def _stage(
         self, offsets: Sequence[OffsetToCommit], max_metadata: int, retention_ms: int, now_ms: int
@@ -81,14 +97,18 @@ class Commit:
         return records
 
     def _stored(self, error: ErrorCode) -> None:
-        offsets, answer = self._hosted.offsets, self._answer
+        offsets, answer, producer = self._hosted.offsets, self._answer, self._producer
         code = error and meaning(error)
         for place, value in self._staged:
             offsets.unstage(place)
             if code:
                 answer[place] = code
+            elif producer is not None:
+                offsets.begin_transactional(producer[0], place, value, position=self._position)
             else:
                 offsets.apply(place, value, position=self._position)
+        if producer is not None and not code:
+            self._partition.transaction_began(producer[0], self._hosted)
         self._to(answer)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from ottla.coordinators.chore import Chore
 from ottla.coordinators.groups.answers import (
     DeletedOffsets,
     DescribedGroup,
@@ -21,11 +22,9 @@ from ottla.coordinators.groups.description import describe, listed
 from ottla.coordinators.groups.expiry import expired
 from ottla.coordinators.groups.group import Group
 from ottla.coordinators.groups.java_hash import partition_of
-from ottla.coordinators.groups.loading import Loads
 from ottla.coordinators.groups.offset_rows import OffsetRows, RowsCommit
 from ottla.coordinators.groups.offsets import Offsets, nothing_committed
-from ottla.coordinators.groups.partition import GroupPartition, HostedGroup
-from ottla.coordinators.groups.partitions import GroupPartitions
+from ottla.coordinators.groups.partition import GroupPartition, GroupPartitions, HostedGroup
 from ottla.coordinators.groups.removal import Removal
 from ottla.coordinators.groups.requests import (
     NO_MEMBER_ID,
@@ -40,13 +39,14 @@ from ottla.coordinators.groups.requests import (
 from ottla.coordinators.groups.settings import OffsetSettings
 from ottla.coordinators.groups.state import GroupState
 from ottla.coordinators.groups.witness import Witness
+from ottla.coordinators.loading import Loads
 from ottla.coordinators.log import CoordinatorLog
+from ottla.coordinators.runtime import Runtime
 from ottla.coordinators.slices import Slices
 from ottla.protocol.errors import ErrorCode
 from ottla.timing.clock import Clock
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
-from ottla.timing.wheel import Deadline
 
 
 class Randomness(Protocol):
@@ -79,30 +79,30 @@ class GroupCoordinator:
         self._clock = clock
         self._randomness = randomness
         self._slices = Slices(timer, call_soon)
-        self.loads = Loads(self._slices, timer, clock, buffer_bytes=offsets.load_buffer_bytes)
+        self.loads = Loads(self._slices, timer, buffer_bytes=offsets.load_buffer_bytes)
         self.partitions = GroupPartitions(
             open_log=open_log,
-            new_group=self._new_group,
+            new_partition=self._new_partition,
+            hosts=lambda partition: partition.groups,
             loads=self.loads,
-            timer=timer,
             tick=tick,
             clock=clock,
             timeout_ms=offsets.commit_timeout_ms,
         )
-        self._next_check: Deadline | None = None
+        interval_ms = offsets.retention_check_interval_ms
+        self._expiry = Chore(self._expire, self._slices, timer, interval_ms=interval_ms)
 
     def start(self, partition_count: int) -> None:
         """From now on it answers. The count is that of __consumer_offsets, and never changes."""
         self.partitions.count = partition_count
         self.partitions.is_active = True
-        self._check_later()
+        self._expiry.start()
 
     def shut_down(self) -> None:
         """Whoever waits hears NOT_COORDINATOR, whoever asks later COORDINATOR_NOT_AVAILABLE."""
         self.partitions.is_active = False
         self.partitions.close()
-        if self._next_check is not None:
-            self._next_check.cancel()
+        self._expiry.stop()
 
     def partition_for(self, group_id: str) -> int:
         return partition_of(group_id, self.partitions.count)
@@ -204,13 +204,53 @@ class GroupCoordinator:
             return
         partition, hosted, now_ms = admitted
         self.committed_count += len(offsets)
-        Commit(hosted, to).begin(
-            partition,
+        Commit(partition, hosted, to).begin(
             offsets,
             max_metadata=self._offsets.max_metadata_length,
             retention_ms=retention_ms,
             now_ms=now_ms,
         )
+
+    def commit_transactional(
+        self,
+        group_id: str,
+        offsets: Sequence[OffsetToCommit],
+        to: Callable[[dict[TopicPartition, ErrorCode]], None],
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        member_id: str = "",
+        instance_id: str | None = None,
+        generation: int = -1,
+    ) -> None:
+        """They count when the transaction is committed. That it is open is the caller's to know."""
+        partition = self.find_transactional(group_id)
+        if isinstance(partition, ErrorCode):
+            to({each[:2]: partition for each in offsets})
+            return
+        hosted = partition.host(group_id)
+        error = hosted.group.check_transactional_commit(
+            member_id=member_id, instance_id=instance_id, generation=generation
+        )
+        if error:
+            to({each[:2]: error for each in offsets})
+            return
+        self.committed_count += len(offsets)
+        Commit(partition, hosted, to, producer=(producer_id, producer_epoch)).begin(
+            offsets,
+            max_metadata=self._offsets.max_metadata_length,
+            now_ms=self._clock.now_ms(),
+        )
+
+    def find_transactional(self, group_id: str) -> GroupPartition | ErrorCode:
+        """Where offsets of the group may be committed in a transaction, or why they cannot be."""
+        return self.partitions.find(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+
+    def transaction_ended(self, partition: int, producer_id: int, *, is_commit: bool) -> None:
+        """Its marker in that partition of the offsets log is committed."""
+        led = self.partitions.led(partition)
+        if led is not None:
+            led.transaction_ended(producer_id, is_commit=is_commit)
 
     def commit_rows(
         self,
@@ -333,7 +373,7 @@ class GroupCoordinator:
 
     def tend(self) -> None:
         """Expires offsets and groups; `start` has it called every so often."""
-        self._slices.run(self._expire(), self._check_later)
+        self._expiry.run()
 
     def _expire(self) -> Iterator[None]:
         for partition, hosted in self.partitions.hosted():
@@ -349,12 +389,10 @@ class GroupCoordinator:
         now_ms = self._clock.now_ms()
         return expired(hosted.offsets, hosted.group, now_ms=now_ms, retention_ms=retention_ms)
 
-    def _check_later(self) -> None:
-        if self._next_check is not None:
-            self._next_check.cancel()
-        if self.partitions.is_active:
-            interval_ms = self._offsets.retention_check_interval_ms
-            self._next_check = self._timer.call_after(interval_ms, self.tend)
+    def _new_partition(self, number: int, leader_epoch: int, runtime: Runtime) -> GroupPartition:
+        return GroupPartition(
+            number, runtime, new_group=self._new_group, timer=self._timer, clock=self._clock
+        )
 
     def _new_group(self, group_id: str) -> Group:
         return Group(group_id, self._groups, self._witness, now_ms=self._clock.now_ms())

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from ottla.coordinators.groups.answers import DeletedOffsets, TopicPartition
 from ottla.coordinators.groups.expiry import CONSUMER
 from ottla.coordinators.groups.group import Group
-from ottla.coordinators.groups.partition import GroupPartition
-from ottla.coordinators.groups.partitions import GroupPartitions
+from ottla.coordinators.groups.partition import GroupPartition, GroupPartitions
 from ottla.coordinators.groups.removal import Removal
 from ottla.coordinators.groups.state import GroupState
 from ottla.protocol.errors import ErrorCode

@@ -96,13 +96,6 @@ class Offsets:
         """It counts only if the producer's transaction is committed."""
         self._transactional.setdefault(producer_id, {})[partition] = (value, position)
 
-    def drop_transactional(self, producer_id: int, partition: TopicPartition) -> None:
-        """The log refused it after all."""
-        pending = self._transactional.get(producer_id, {})
-        pending.pop(partition, None)
-        if not pending:
-            self._transactional.pop(producer_id, None)
-
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
         pending = self._transactional.pop(producer_id, {})
         if committed:
@@ -131,7 +124,8 @@ class Offsets:
     def known(self) -> list[TopicPartition]:
         """Every partition with an offset, be it only on its way."""
         together = chain.from_iterable(chain.from_iterable(self._together.values()))
-        return list(dict.fromkeys(chain(self.committed, self._in_flight, together)))
+        pending = chain.from_iterable(self._transactional.values())
+        return list(dict.fromkeys(chain(self.committed, self._in_flight, together, pending)))
 
     def fetch(
         self, partitions: Iterable[TopicPartition] | None, *, require_stable: bool

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 
 from ottla.coordinators.effects import Effects
 from ottla.coordinators.groups.group import Group
 from ottla.coordinators.groups.offsets import Offsets
 from ottla.coordinators.groups.records import offset_key_start, parse_group_value
+from ottla.coordinators.groups.replay import OFFSET_VERSIONS, restore
+from ottla.coordinators.partitions import Partitions
+from ottla.coordinators.replay import Replay
 from ottla.coordinators.runtime import Runtime
 from ottla.coordinators.timers import Key, Timers
+from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 from ottla.timing.clock import Clock
 from ottla.timing.timer import Timer
+
+_GROUPS_A_STEP = 20
 
 
 class HostedGroup:
@@ -49,10 +56,33 @@ class GroupPartition:
         self._timer = timer
         self._clock = clock
         self._position = 0
+        self._in_transactions: dict[int, dict[HostedGroup, None]] = {}  # by producer
+        self._ended_meanwhile: list[tuple[int, bool]] = []
+
+    @property
+    def hosts(self) -> Mapping[str, HostedGroup]:
+        return self.groups
 
     @property
     def is_closed(self) -> bool:
         return self.runtime.is_closed
+
+    def new_replay(self) -> Replay:
+        return Replay(f"{GROUP_METADATA_TOPIC}-{self.number}", transactional=OFFSET_VERSIONS)
+
+    def restore(self, replay: Replay) -> Iterator[None]:
+        yield from restore(replay, self)
+        hosts = iter(list(self.groups.values()))
+        while step := list(islice(hosts, _GROUPS_A_STEP)):
+            now_ms = self._clock.now_ms()
+            for hosted in step:
+                self.carry_out(hosted, hosted.group.started(now_ms=now_ms), now_ms=now_ms)
+            yield
+        self._position = replay.next_offset
+        self.is_loading = False
+        ended, self._ended_meanwhile = self._ended_meanwhile, []
+        for producer_id, is_commit in ended:
+            self.transaction_ended(producer_id, is_commit=is_commit)
 
     def host(self, group_id: str) -> HostedGroup:
         """The group; a new one if there is none yet."""
@@ -70,9 +100,19 @@ class GroupPartition:
         self._position += 1
         return self._position
 
-    def loaded(self, next_offset: int) -> None:
-        self._position = next_offset
-        self.is_loading = False
+    def transaction_began(self, producer_id: int, hosted: HostedGroup) -> None:
+        """With offsets of the group in it, that wait for its end."""
+        self._in_transactions.setdefault(producer_id, {})[hosted] = None
+
+    def transaction_ended(self, producer_id: int, *, is_commit: bool) -> None:
+        """Its marker is in the log."""
+        if self.is_loading:
+            # Whether the marker was read is not known; to hear of it twice does no harm, since
+            # nobody commits here before all is loaded.
+            self._ended_meanwhile.append((producer_id, is_commit))
+            return
+        for hosted in self._in_transactions.pop(producer_id, {}):
+            hosted.offsets.end_transaction(producer_id, committed=is_commit)
 
     def close(self) -> None:
         """Whoever waits hears that the coordinator is elsewhere."""
@@ -85,6 +125,11 @@ class GroupPartition:
     def offsets_of(self, group_id: str) -> Offsets:
         return self.host(group_id).offsets
 
+    def pending_offsets_of(self, group_id: str, producer_id: int) -> Offsets:
+        hosted = self.host(group_id)
+        self.transaction_began(producer_id, hosted)
+        return hosted.offsets
+
     def restore_group(self, group_id: str, value: bytes) -> None:
         found = parse_group_value(value)
         self.host(group_id).group.apply(found, now_ms=self._clock.now_ms())
@@ -93,3 +138,6 @@ class GroupPartition:
         # The wall's clock may have been set back meanwhile; what is due stays due.
         now_ms = max(self._clock.now_ms(), due_ms)
         self.carry_out(hosted, hosted.group.timer_due(key, now_ms=now_ms), now_ms=now_ms)
+
+
+GroupPartitions = Partitions[GroupPartition, HostedGroup]

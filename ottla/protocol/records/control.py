@@ -13,6 +13,8 @@ _READING = "control record"
 _KEY = Struct(">hh")  # version, type
 _END_TRANSACTION = Struct(">hi")  # version, coordinator epoch
 
+END_TRANSACTION_BYTES = 78  # of a whole batch that ends a transaction
+
 
 class ControlType(IntEnum):
     """What a control record marks. Types unknown to a reader are skipped, not refused."""

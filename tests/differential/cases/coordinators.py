@@ -24,7 +24,7 @@ from tests.differential.group_requests import (
 from tests.differential.requests import T0, To, batch, never_answered, produce
 
 case = partial(plain_case, needs_coordinator=True)
-GROUP, TRANSACTION, SHARE = 0, 1, 2
+SHARE = 2
 ONE = member(1)
 T = Topic("t", 2)
 ALONE = (*joined(), sync(3, ONE, assignments={ONE: b"all"}))
@@ -41,8 +41,6 @@ _FINDING = (
     ),
     case("coordinator-find-share", find(6, "=g:AAAAAAAAAAAAAAAAAAAAAA:0", key_type=SHARE),
          find(6, "=g:x:0", key_type=SHARE)),
-    case("coordinator-find-transaction", find(1, "x", key_type=TRANSACTION),
-         find(6, "x", key_type=TRANSACTION)),
     case("produce-to-committed-offsets",
          *(produce(v, To(batch(b"x"), "=__consumer_offsets")) for v in (3, 9, 11))),
 )  # fmt: skip

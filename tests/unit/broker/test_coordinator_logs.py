@@ -33,7 +33,12 @@ async def log_of(
     return log
 
 
-def append(log: PartitionLog, *batches: tuple[Record, ...], timeout_ms: int = 5000) -> list[str]:
+def append(
+    log: PartitionLog,
+    *batches: tuple[Record, ...],
+    timeout_ms: int = 5000,
+    producer: tuple[int, int] | None = None,
+) -> list[str]:
     """What was told, and of which batch."""
     told: list[str] = []
 
@@ -41,7 +46,7 @@ def append(log: PartitionLog, *batches: tuple[Record, ...], timeout_ms: int = 50
         return lambda error: told.append(f"{number} {error.name}")
 
     for number, records in enumerate(batches):
-        log.append(records, telling(number), timeout_ms=timeout_ms)
+        log.append(records, telling(number), timeout_ms=timeout_ms, producer=producer)
     assert told == []  # never from within the call
     return told
 
@@ -180,3 +185,25 @@ async def test_a_failed_disk_is_told_to_everybody() -> None:
     told = append(log, ONE)
     world.tick.end()
     assert told == ["0 KAFKA_STORAGE_ERROR"]
+
+
+@on_virtual_time
+async def test_a_transaction_may_have_many_batches_alike_and_none_of_an_older_epoch() -> None:
+    world = World(config=COMPACTED)
+    log = await log_of(world)
+    told = append(log, ONE, ONE, TWO, producer=(7, 1))
+    world.tick.end()
+    assert told == ["0 NONE", "1 NONE", "2 NONE"]
+    data = await read(log)
+    assert isinstance(data, bytes)
+    headers = [each.header for each in read_batches(data)]
+    assert [h and (h.producer_id, h.producer_epoch, h.base_sequence) for h in headers] == [
+        (7, 1, 0)
+    ] * 3
+    assert all(h is not None and h.is_transactional for h in headers)
+    partition = world.replicas.partitions["orders", 0]
+    assert partition.is_in_transaction(7, epoch=1)
+    assert partition.local_log().last_stable_offset == 0
+    told = append(log, ONE, producer=(7, 0))
+    world.tick.end()
+    assert told == ["0 INVALID_PRODUCER_EPOCH"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.broker.internal_topics import AutomaticTopics, group_partitions
+from ottla.broker.internal_topics import (
+    AutomaticTopics,
+    group_partitions,
+    transaction_partitions,
+)
 from ottla.config.broker_config import BrokerConfig
 from ottla.simulation.store import MemoryStore, MemoryTree
 from ottla.store import paths
@@ -53,3 +57,6 @@ async def test_the_topic_that_is_there_counts_more_than_the_configuration() -> N
     assignment = TopicAssignment(replicas=dict.fromkeys(range(3), (1,)))
     await store.create(paths.topic("__consumer_offsets"), assignment.encode(), parents=True)
     assert await group_partitions(store, CONFIG) == 3
+    assert await transaction_partitions(store, CONFIG) == 50
+    await store.create(paths.topic("__transaction_state"), assignment.encode(), parents=True)
+    assert await transaction_partitions(store, CONFIG) == 3

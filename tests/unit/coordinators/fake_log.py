@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ottla.coordinators.batch import build_coordinator_batch
 from ottla.coordinators.effects import Record, RecordRows
+from ottla.coordinators.log import Producer
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.records.batch import patch_batch, read_header
 from ottla.protocol.records.record_set import read_batches
@@ -20,6 +21,7 @@ class FakeLog:
         self.commits_at_once = True
         self.refuses_with: ErrorCode | None = None
         self.appends: list[list[Record]] = []  # all that were asked for, one by one
+        self.producers: list[Producer | None] = []  # whose transaction they belong to
         self.timeouts_ms: list[int] = []
         self.data = b""
         self.next_offset = 0
@@ -30,14 +32,29 @@ class FakeLog:
         self.held_reads: list[Callable[[], None]] = []
 
     def append(
-        self, records: Sequence[Record | RecordRows], on_stored: OnStored, *, timeout_ms: int
+        self,
+        records: Sequence[Record | RecordRows],
+        on_stored: OnStored,
+        *,
+        timeout_ms: int,
+        producer: Producer | None = None,
     ) -> None:
         self.appends.append([each for each in records if isinstance(each, Record)])
+        self.producers.append(producer)
         self.timeouts_ms.append(timeout_ms)
         if self.refuses_with is not None:
             asyncio.get_running_loop().call_soon(on_stored, self.refuses_with)
             return
-        self.write(build_coordinator_batch(records, timestamp=1))
+        producer_id, producer_epoch = producer or (-1, -1)
+        self.write(
+            build_coordinator_batch(
+                records,
+                timestamp=1,
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                is_transactional=producer is not None,
+            )
+        )
         self.in_flight.append(on_stored)
         if self.commits_at_once:
             asyncio.get_running_loop().call_soon(self.commit)

@@ -139,3 +139,31 @@ async def test_when_it_closes_all_who_wait_hear_once_and_what_they_want_then_is_
     expected = [("refused", token, "NOT_LEADER_OR_FOLLOWER") for token in ("in flight", "queued")]
     assert bench.machine.log == expected
     assert bench.log.appends == [[ONE]]
+
+
+@on_virtual_time
+async def test_what_is_transactional_is_appended_at_once_alone_and_behind_what_was_queued() -> None:
+    bench = Bench()
+    stored: list[str] = []
+    bench.runtime.append([ONE], lambda error: stored.append("before"))
+    bench.runtime.append_transactional(
+        [TWO], lambda error: stored.append("transactional"), producer=(7, 3)
+    )
+    assert bench.log.appends == [[ONE], [TWO]]
+    bench.runtime.append([ONE, TWO], lambda error: stored.append("after"))
+    await rounds()
+    assert bench.log.appends == [[ONE], [TWO], [ONE, TWO]]
+    assert bench.log.producers == [None, (7, 3), None]
+    assert bench.log.timeouts_ms == [5_000, 5_000, 5_000]
+    assert stored == ["before", "transactional", "after"]
+
+
+@on_virtual_time
+async def test_what_is_transactional_hears_of_the_end_too() -> None:
+    bench = Bench()
+    bench.log.commits_at_once = False
+    stored: list[ErrorCode] = []
+    bench.runtime.append_transactional([ONE], stored.append, producer=(7, 3))
+    bench.runtime.close()
+    bench.log.commit()
+    assert stored == [ErrorCode.NOT_LEADER_OR_FOLLOWER]

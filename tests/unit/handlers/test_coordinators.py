@@ -93,7 +93,6 @@ async def test_groups_are_found_one_by_one_or_together() -> None:
 async def test_what_nobody_coordinates_is_refused() -> None:
     async with coordinated() as broker:
         for key_type, version, error in (
-            (1, 3, NOT_AVAILABLE),
             (2, 5, ErrorCode.INVALID_REQUEST),
             (2, 6, NOT_AVAILABLE),
             (9, 6, ErrorCode.INVALID_REQUEST),

@@ -106,12 +106,3 @@ def test_of_two_transactions_the_one_that_wrote_last_wins_in_whatever_order_they
     offsets.begin_transactional(4, PLACE, value(9), position=3)
     offsets.end_transaction(4, committed=True)
     assert offset_of(offsets) == 9
-
-
-def test_a_transactional_offset_that_the_log_refused_is_forgotten() -> None:
-    offsets = Offsets()
-    offsets.begin_transactional(4, PLACE, value(2), position=1)
-    offsets.drop_transactional(4, PLACE)
-    offsets.drop_transactional(6, PLACE)
-    assert not offsets
-    assert not offsets.is_unstable(PLACE)

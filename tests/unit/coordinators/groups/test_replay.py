@@ -16,7 +16,8 @@ from ottla.coordinators.groups.records import (
     offset_key_start,
     offset_value,
 )
-from ottla.coordinators.groups.replay import Replay
+from ottla.coordinators.groups.replay import OFFSET_VERSIONS, restore
+from ottla.coordinators.replay import Replay
 from ottla.protocol.records import record
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import ControlType, build_end_transaction
@@ -47,6 +48,9 @@ class Restored:
     def offsets_of(self, group_id: str) -> Offsets:
         return self.offsets.setdefault(group_id, Offsets())
 
+    def pending_offsets_of(self, group_id: str, producer_id: int) -> Offsets:
+        return self.offsets_of(group_id)
+
     def restore_group(self, group_id: str, value: bytes) -> None:
         self.groups[group_id] = value
 
@@ -58,12 +62,16 @@ class Restored:
         return {number: each.offset for number, each in found.items() if each is not None}
 
 
+def new_replay() -> Replay:
+    return Replay("offsets-0", transactional=OFFSET_VERSIONS)
+
+
 class Written:
     """A log that is written batch by batch, and read at last."""
 
     def __init__(self) -> None:
         self.log = FakeLog()
-        self.replay = Replay("offsets-0")
+        self.replay = new_replay()
 
     def plain(self, *records: Record, codec: Codec = Codec.NONE) -> Written:
         self.log.write(build_coordinator_batch(records, timestamp=1, codec=codec))
@@ -95,7 +103,7 @@ class Written:
             list(self.replay.absorb(data[:at_a_time]))
             data = self.log._from(self.replay.next_offset, at_a_time)
             assert self.replay.next_offset > before
-        list(self.replay.restore(restored))
+        list(restore(self.replay, restored))
         return restored
 
 
@@ -219,8 +227,8 @@ def test_a_batch_without_a_possible_length_ends_the_reading() -> None:
 
 def test_the_formats_before_batches_are_read_too() -> None:
     old = [record.Record(number, 5, *commit(number, number)) for number in range(3)]
-    replay, restored = Replay("offsets-0"), Restored()
+    replay, restored = new_replay(), Restored()
     list(replay.absorb(build_message_set(old, magic=1)))
-    list(replay.restore(restored))
+    list(restore(replay, restored))
     assert restored.committed == {0: 0, 1: 1, 2: 2}
     assert replay.next_offset == 3

@@ -7,6 +7,7 @@ import pytest
 from ottla.protocol.errors import ErrorCode, ProtocolError
 from ottla.protocol.records.batch import read_records, validate_batch
 from ottla.protocol.records.control import (
+    END_TRANSACTION_BYTES,
     ControlType,
     build_end_transaction,
     read_control_type,
@@ -48,3 +49,16 @@ def test_keys_and_values_that_are_too_short_are_invalid(content: bytes | None) -
         with pytest.raises(ProtocolError) as refusal:
             read(content)
         assert refusal.value.code is ErrorCode.INVALID_RECORD
+
+
+def test_all_that_end_a_transaction_are_of_one_size() -> None:
+    for number in (0, 1, (1 << 31) - 1):
+        batch = build_end_transaction(
+            ControlType.ABORT,
+            offset=number,
+            timestamp=number,
+            producer_id=number,
+            producer_epoch=0,
+            coordinator_epoch=number,
+        )
+        assert len(batch) == END_TRANSACTION_BYTES

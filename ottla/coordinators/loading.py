@@ -1,44 +1,61 @@
-"""Loads partitions of the offsets log, one after the other, without holding up the loop."""
+"""Loads partitions of a coordinator's log, one after the other, without holding up the loop."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator, Sized
+from typing import Protocol
 
-from ottla.coordinators.groups.partition import GroupPartition
-from ottla.coordinators.groups.replay import Replay
+from ottla.coordinators.replay import Replay
+from ottla.coordinators.runtime import Runtime
 from ottla.coordinators.slices import Slices
 from ottla.protocol.errors import ErrorCode
-from ottla.timing.clock import Clock
 from ottla.timing.timer import Timer
 
 _logger = logging.getLogger(__name__)
 
-_GROUPS_A_STEP = 20
+
+class Loadable(Protocol):
+    """A partition that was just elected."""
+
+    @property
+    def runtime(self) -> Runtime: ...
+    @property
+    def is_loading(self) -> bool: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def hosts(self) -> Sized:
+        """What it coordinates."""
+        ...
+
+    def new_replay(self) -> Replay: ...
+
+    def restore(self, replay: Replay) -> Iterator[None]:
+        """Takes over what is left of the log, step by step, and serves from the last step on."""
+        ...
 
 
 class Loads:
     """One at a time: more would only take more memory, not less time."""
 
-    def __init__(self, slices: Slices, timer: Timer, clock: Clock, *, buffer_bytes: int) -> None:
+    def __init__(self, slices: Slices, timer: Timer, *, buffer_bytes: int) -> None:
         self.loaded_count = 0
         self.longest_ms = 0
         self.total_ms = 0
         self._slices = slices
         self._timer = timer
-        self._clock = clock
         self._buffer_bytes = buffer_bytes
-        self._waiting: deque[GroupPartition] = deque()
+        self._waiting: deque[Loadable] = deque()
 
-    def add(self, partition: GroupPartition) -> None:
+    def add(self, partition: Loadable) -> None:
         self._waiting.append(partition)
         if len(self._waiting) == 1:
             self._begin()
 
     def _begin(self) -> None:
-        _Load(self._waiting[0], self._slices, self._clock, self._buffer_bytes, self._ended).begin(
+        _Load(self._waiting[0], self._slices, self._buffer_bytes, self._ended).begin(
             self._timer.now_ms()
         )
 
@@ -50,8 +67,8 @@ class Loads:
             self.total_ms += took_ms
             self.longest_ms = max(self.longest_ms, took_ms)
             _logger.info(
-                "%s: %d groups from %d records in %d ms",
-                load.name, len(partition.groups), load.replay.record_count, took_ms,
+                "%s: loaded %d from %d records in %d ms",
+                load.replay.name, len(partition.hosts), load.replay.record_count, took_ms,
             )  # fmt: skip
         if self._waiting:
             self._begin()
@@ -60,19 +77,16 @@ class Loads:
 class _Load:
     def __init__(
         self,
-        partition: GroupPartition,
+        partition: Loadable,
         slices: Slices,
-        clock: Clock,
         buffer_bytes: int,
         on_end: Callable[[_Load], None],
     ) -> None:
-        self.name = f"__consumer_offsets-{partition.number}"
-        self.replay = Replay(self.name)
+        self.replay = partition.new_replay()
         self.began_ms = 0
         self._is_broken = False
         self._partition = partition
         self._slices = slices
-        self._clock = clock
         self._buffer_bytes = buffer_bytes
         self._on_end = on_end
 
@@ -92,25 +106,25 @@ class _Load:
         if self._partition.is_closed:
             self._on_end(self)
         elif isinstance(data, ErrorCode):
-            # Its groups are told that it loads still, until somebody leads it who can read it:
-            # to say that there is nothing would make consumers start from nothing.
-            _logger.error("%s cannot be read: %s", self.name, data.name)
+            # Its clients are told that it loads still, until somebody leads it who can read it:
+            # to say that there is nothing would make them start from nothing.
+            _logger.error("%s cannot be read: %s", self.replay.name, data.name)
             self._on_end(self)
         elif not data:
             self._finish()
         else:
             before = self.replay.next_offset
-            self._slices.run(self._steps(data), lambda: self._absorbed(before))
+            steps = self._until_closed(self._absorbing(data))
+            self._slices.run(steps, lambda: self._absorbed(before))
 
-    def _steps(self, data: bytes) -> Iterator[None]:
+    def _absorbing(self, data: bytes) -> Iterator[None]:
         try:
-            for _ in self.replay.absorb(data):
-                if self._partition.is_closed:
-                    return
-                yield
+            yield from self.replay.absorb(data)
         except ValueError as error:
             # As Kafka does it: what is known is better than a coordinator that never comes.
-            _logger.error("%s: what follows cannot be read and is lost: %s", self.name, error)
+            _logger.error(
+                "%s: what follows cannot be read and is lost: %s", self.replay.name, error
+            )
             self._is_broken = True
 
     def _absorbed(self, before: int) -> None:
@@ -120,28 +134,16 @@ class _Load:
             self._read()
 
     def _finish(self) -> None:
-        self._slices.run(self._restore(), self._end)
+        self._slices.run(self._until_closed(self._partition.restore(self.replay)), self._end)
 
-    def _restore(self) -> Iterator[None]:
-        partition = self._partition
-        for _ in self.replay.restore(partition):
-            if partition.is_closed:
-                return
+    def _until_closed(self, steps: Iterator[None]) -> Iterator[None]:
+        while not self._partition.is_closed and next(steps, False) is None:
             yield
-        hosts = iter(list(partition.groups.values()))
-        while step := list(islice(hosts, _GROUPS_A_STEP)):
-            if partition.is_closed:
-                return
-            now_ms = self._clock.now_ms()
-            for hosted in step:
-                partition.carry_out(hosted, hosted.group.started(now_ms=now_ms), now_ms=now_ms)
-            yield
-        if not partition.is_closed:
-            partition.loaded(self.replay.next_offset)
-            if self.replay.unreadable:
-                _logger.error(
-                    "%s: %d batches or records could not be read", self.name, self.replay.unreadable
-                )
 
     def _end(self) -> None:
+        if self.replay.unreadable and not self._partition.is_closed:
+            _logger.error(
+                "%s: %d batches or records could not be read",
+                self.replay.name, self.replay.unreadable,
+            )  # fmt: skip
         self._on_end(self)

@@ -1,0 +1,1 @@
+"""Tests of transactions and their coordinator."""
