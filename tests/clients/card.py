@@ -74,6 +74,8 @@ NOTES = (
     "- franz-go adds offsets to a transaction only as a member of a group: its loop does.",
     "- sarama adds them when it commits, and knows the broker's word for a fenced producer only by "
     "its number.",
+    "- kafkajs shows aborted records where aborted transactions of several producers overlap, beside "
+    "Apache Kafka too.",
     "- kafkajs, fenced at the first step of a transaction, says so; yet its abort then succeeds, "
     "and its user must know that the producer is of no more use.",
     "- kcat is tried as a producer, a reader and a member of groups only.",

@@ -13,6 +13,7 @@ OFFSETS = "transactions: offsets of a group become visible with the records"
 LOOP = "exactly-once loop: members come and go, transactions abort"
 STALL = "exactly-once loop: a member stops within a transaction, and is fenced"
 CRASH = "exactly-once loop: a member is killed within a transaction"
+CHAIN = "exactly-once loop: on what other loops wrote, aborted records between"
 GENERATION = "exactly-once loop: fenced by the group's generation (KIP-447)"
 
 ORDER = (
@@ -27,5 +28,6 @@ ORDER = (
     LOOP,
     STALL,
     CRASH,
+    CHAIN,
     GENERATION,
 )

@@ -167,7 +167,7 @@ def offsets(stage: Stage, _: Collection[str]) -> None:
     expect(stage, topic, 1, range(5))
 
 
-def exactly_once(stage: Stage, _: Collection[str]) -> None:
+def exactly_once(stage: Stage, abilities: Collection[str]) -> None:
     stage.between(4, 3)
     stage.feed(20)
     stage.loop("a", "b")
@@ -189,8 +189,13 @@ def exactly_once(stage: Stage, _: Collection[str]) -> None:
     stage.feed(10)
     stage.wait_until_passed_on()
     stage.close("a", "b")
-    found = stage.check_exactly_once()
-    assert found.aborted > 1
+    assert stage.check_exactly_once().aborted > 1
+    if f.CHAIN in abilities:
+        stage.go_further(2)
+        stage.loop("c", "d")
+        stage.wait_until_passed_on()
+        stage.close("c", "d")
+        stage.check_exactly_once()
 
 
 class Scenario(NamedTuple):
@@ -209,5 +214,5 @@ SCENARIOS = (
     Scenario(fencing, (f.FENCING,)),
     Scenario(timeout, (f.TIMEOUT,)),
     Scenario(offsets, (f.OFFSETS,)),
-    Scenario(exactly_once, (f.LOOP, f.STALL, f.CRASH, f.GENERATION)),
+    Scenario(exactly_once, (f.LOOP, f.STALL, f.CRASH, f.CHAIN, f.GENERATION)),
 )

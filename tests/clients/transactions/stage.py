@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from ottla.verify import history as told
@@ -20,7 +21,7 @@ from tests.clients.transactions import coordinator, judge
 from tests.clients.transactions.history import FAILED, Journey, Read, Route, written
 from tests.clients.transactions.options import LoopOptions
 
-_LIVES = count()
+_LIVES, _VALUES = count(), count()
 
 
 class Writer:
@@ -57,10 +58,9 @@ class Stage:
         self.route = Route(self.name, "", "", 0)
         self._homes = homes
         self._home = homes.of(client)
-        self._journal = homes.folder / f"{self.name}.journal"
         self._hosts: dict[str, Host] = {}  # of those who are there
         self._apart: list[Host] = []
-        self._fed: dict[int, int] = {}
+        self._inputs: dict[int, list[int]] = {}  # their offsets, by partition
 
     # Producers and readers
 
@@ -96,15 +96,24 @@ class Stage:
         """The topics of this case's loops."""
         source, target = self.topic(source_partitions), self.topic(target_partitions)
         self.route = Route(self.name, source, target, target_partitions)
-        self._fed = dict.fromkeys(range(source_partitions), 0)
+        self._inputs = {each: [] for each in range(source_partitions)}
+
+    def go_further(self, target_partitions: int) -> None:
+        """What the loops wrote is passed on once more, with all that was aborted in between."""
+        group, _, target, partitions = self.route
+        self._inputs = {each: [] for each in range(partitions)}
+        for read in self.left(target, partitions):
+            self._inputs[read.partition].append(read.offset)
+        self.route = Route(
+            f"{group}.next", target, self.topic(target_partitions), target_partitions
+        )
 
     def feed(self, count: int = 1) -> None:
         """So many records into each partition."""
         records = []
-        for partition, before in self._fed.items():
-            offsets = range(before, before + count)
-            records += [Sent(_fed(partition, each), partition=partition) for each in offsets]
-            self._fed[partition] += count
+        for partition, offsets in self._inputs.items():
+            records += [Sent(b"%d" % next(_VALUES), partition=partition) for _ in range(count)]
+            offsets.extend(range(len(offsets), len(offsets) + count))
         self.plain.produce(self.route.source, records)
 
     def loop(self, *names: str, is_apart: bool = False, **options: Any) -> None:
@@ -164,6 +173,10 @@ class Stage:
     # What is waited for, and what must hold
 
     @property
+    def _journal(self) -> Path:
+        return self._homes.folder / f"{self.route.group}.journal"
+
+    @property
     def journey(self) -> Journey:
         return written(self._journal)
 
@@ -184,12 +197,16 @@ class Stage:
                 raise ClientFailed(f"{event.member}: {event.text}")
 
     def committed(self) -> dict[tuple[str, int], int]:
-        found = groups.committed(self.bootstrap, self.name)
+        found = groups.committed(self.bootstrap, self.route.group)
         return {partition: each.offset for partition, each in found.items() if each.offset >= 0}
 
     def wait_until_passed_on(self) -> None:
-        """All that was fed, as the offsets of the group say."""
-        wanted = {(self.route.source, each): count for each, count in self._fed.items()}
+        """All that is there, as the offsets of the group say."""
+        wanted = {
+            (self.route.source, each): offsets[-1] + 1
+            for each, offsets in self._inputs.items()
+            if offsets
+        }
         self.wait(f"{wanted} is passed on", lambda: self.committed() == wanted)
 
     def wait_for_end(self, attempt: str) -> str | None:
@@ -202,24 +219,17 @@ class Stage:
         self.wait("all is over", lambda: coordinator.is_settled(self.bootstrap, target, partitions))
         report = check(told.History(tuple(self._history())))
         assert report.findings == ()
-        assert report.statistics.transformed == sum(self._fed.values())
+        assert report.statistics.transformed == sum(map(len, self._inputs.values()))
         self._check_nobody_failed()
         return report.statistics
 
     def _history(self) -> Iterator[told.Event]:
-        """The loops' own, with what they were fed before, and what is left in the end."""
-        source, target, partitions = self.route[1:]
-        for partition, fed in self._fed.items():
-            for offset in range(fed):
-                where, value = TopicPartition(source, partition), _fed(partition, offset).decode()
-                yield told.Sent("the feeder", where, value, -2, -1, offset=offset)
+        """The loops' own, with what they were fed, and what is left in the end."""
+        _, source, target, partitions = self.route
         yield from self.journey.history(self.route)
-        for topic, width in ((source, len(self._fed)), (target, partitions)):
-            for read in self.left(topic, width):
-                where = TopicPartition(topic, read.partition)
-                record = (read.offset, read.value)
-                yield told.FinalRead(where, Isolation.READ_COMMITTED, (record,))
-
-
-def _fed(partition: int, offset: int) -> bytes:
-    return f"{partition} {offset}".encode()
+        for topic, width in ((source, len(self._inputs)), (target, partitions)):
+            for partition, offset, value in self.left(topic, width):
+                where = TopicPartition(topic, partition)
+                yield told.FinalRead(where, Isolation.READ_COMMITTED, ((offset, value),))
+                if topic == source:
+                    yield told.Sent("the feeder", where, value, -2, -1, offset=offset)

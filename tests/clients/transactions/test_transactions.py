@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.clients.groups.crew import Homes
+from tests.clients.transactions.churn import CHURNS
 from tests.clients.transactions.roster import ROSTER, STARTERS
 from tests.clients.transactions.scenarios import SCENARIOS, Scenario
 from tests.clients.transactions.stage import Stage
 from tests.clients.turns import Turns, chosen
 from tests.differential.case import DEFAULT, SETTINGS
-from tests.targets.target import TARGETS, started
+from tests.targets.target import SOAKING, TARGETS, started
 
 TRANSACTION_SETTINGS = SETTINGS[DEFAULT] | {
     "group.min.session.timeout.ms": "500",
@@ -27,7 +28,7 @@ TRANSACTION_SETTINGS = SETTINGS[DEFAULT] | {
 CASES = [
     pytest.param(entry.name, scenario, id=f"{entry.name}-{scenario.name}")
     for entry in ROSTER
-    for scenario in SCENARIOS
+    for scenario in (*SCENARIOS, *(CHURNS if SOAKING else ()))
     if scenario.proves[0] in entry.abilities
 ]
 ABILITIES = {entry.name: entry.abilities for entry in ROSTER}
