@@ -72,10 +72,12 @@ NOTES = (
     "- aiokafka, java-2.0 and kafkajs cannot tell the broker a member's generation when they add "
     "offsets to a transaction (KIP-447): their loops have a transactional id for each partition.",
     "- franz-go adds offsets to a transaction only as a member of a group: its loop does.",
+    "- kafka-python sends offsets that were refused along with those of its next transaction, "
+    "beside Apache Kafka too: its loop makes a new producer then.",
     "- sarama adds them when it commits, and knows the broker's word for a fenced producer only by "
     "its number.",
-    "- kafkajs shows aborted records where aborted transactions of several producers overlap, beside "
-    "Apache Kafka too.",
+    "- kafkajs shows aborted records where aborted transactions of several producers overlap, "
+    "beside Apache Kafka too.",
     "- kafkajs, fenced at the first step of a transaction, says so; yet its abort then succeeds, "
     "and its user must know that the producer is of no more use.",
     "- kcat is tried as a producer, a reader and a member of groups only.",

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tests.clients.client import PATIENCE_S
+from tests.clients.client import PATIENCE_S, ClientFailed
 from tests.clients.transactions.history import Read
 from tests.clients.transactions.python_actors import (
     AT_ONCE,
@@ -31,6 +31,7 @@ class KafkaPythonProducer:
             transaction_timeout_ms=timeout_ms,
             max_block_ms=PATIENCE_S * 1000,
         )
+        self._is_spoilt = False
         self._producer.init_transactions()
 
     def begin(self) -> None:
@@ -47,12 +48,17 @@ class KafkaPythonProducer:
             TopicPartition(*partition): OffsetAndMetadata(offset, "", -1)
             for partition, offset in offsets.items()
         }
+        self._is_spoilt = True
         self._producer.send_offsets_to_transaction(asked, group if member is None else member)
+        self._is_spoilt = False
 
     def commit(self) -> None:
         self._producer.commit_transaction()
 
     def abort(self) -> None:
+        if self._is_spoilt:
+            # It would send what was refused along with the offsets of its next transaction.
+            raise ClientFailed("offsets were refused: it is to be made anew")
         self._producer.abort_transaction()
 
     def close(self) -> None:
