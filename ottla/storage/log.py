@@ -27,7 +27,7 @@ from ottla.storage.incoming import (
     take,
     take_as_it_is,
     takes_batches_as_they_are,
-    takes_keyed_batches,
+    takes_own_batches,
 )
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
@@ -123,7 +123,7 @@ class Log:
         self._epoch_file = epoch_file
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
-        self._plain_if_keyed = takes_keyed_batches(config)
+        self._plain_if_own = takes_own_batches(config)
         self._group: AppendGroup | None = None
 
     @property
@@ -139,7 +139,7 @@ class Log:
         """From now on; segments that are closed stay as they are."""
         self.config = config
         self._plain = takes_batches_as_they_are(config)
-        self._plain_if_keyed = takes_keyed_batches(config)
+        self._plain_if_own = takes_own_batches(config)
         self.active.configure(config)
 
     def append(
@@ -152,7 +152,7 @@ class Log:
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        is_plain = self._plain or (self._plain_if_keyed and not from_client)
+        is_plain = self._plain or (self._plain_if_own and not from_client)
         fields = fields_as_they_are(view, self.config) if is_plain else None
         if fields is None or fields[9] >= 0:
             return self._append_with_care(

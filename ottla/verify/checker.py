@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ottla.verify.findings import Findings, Report, Statistics
 from ottla.verify.group_offsets import GroupOffsets
-from ottla.verify.history import History, Read
+from ottla.verify.history import History
 from ottla.verify.ledger import Ledger, Verdict
 from ottla.verify.reading import Reading
 from ottla.verify.sightings import Sightings
@@ -25,7 +25,7 @@ def check(history: History) -> Report:
     sightings = Sightings(ledger, findings)
     sightings.examine_all()
     Writes(ledger, sightings, findings).examine_all()
-    Reading(ledger, findings).examine_all()
+    Reading(ledger, sightings, findings).examine_all()
     offsets = GroupOffsets(ledger, findings)
     offsets.examine_all()
     transforming = Transforming(ledger, sightings, offsets, findings)
@@ -44,6 +44,6 @@ def _statistics(history: History, ledger: Ledger, transformed: int) -> Statistic
         unknown_visible=visible,
         unknown_absent=len(in_doubt) - visible,
         records=len(ledger.sends),
-        reads=sum(isinstance(event, Read) for event in history.events),
+        reads=ledger.reads,
         transformed=transformed,
     )

@@ -32,6 +32,7 @@ from ottla.verify.history import (
 )
 
 _VERSION = 1
+_write = json.JSONEncoder(separators=(",", ":")).encode
 _EVENTS: dict[str, Callable[..., Event]] = {
     "initialized": Initialized,
     "began": Began,
@@ -55,7 +56,7 @@ class BadHistory(ValueError):
 
 def to_lines(history: History) -> Iterator[str]:
     head = {"history": _VERSION, "has_one_clock": history.has_one_clock}
-    yield json.dumps(head, separators=(",", ":"))
+    yield _write(head)
     for event in history.events:
         yield encode(event)
 
@@ -79,7 +80,7 @@ def encode(event: Event) -> str:
     for name, value in zip(event._fields, event, strict=True):
         if name not in usual or usual[name] != value:
             told[name] = value
-    return json.dumps(told, separators=(",", ":"))
+    return _write(told)
 
 
 def decode(line: str) -> Event:

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from ottla.verify.findings import Finding, Findings, Kind
 from ottla.verify.history import OffsetsFetched, Outcome, TopicPartition
-from ottla.verify.ledger import Ledger, Transaction, Verdict
+from ottla.verify.ledger import NEVER, Ledger, Transaction, Verdict
 from ottla.verify.sightings import place
 
 GroupPartition = tuple[str, TopicPartition]
 _NONE = -1
-_NEVER = 1 << 62
 
 
 class Commit(NamedTuple):
@@ -35,38 +34,60 @@ class Commit(NamedTuple):
 
 
 class GroupOffsets:
+    """`commits` are all there were, `before` what a group had before them, where that is known."""
+
     def __init__(self, ledger: Ledger, findings: Findings) -> None:
         self._ledger = ledger
         self._findings = findings
         self.commits: dict[GroupPartition, list[Commit]] = {}
         for key, commit in _commits(ledger):
             self.commits.setdefault(key, []).append(commit)
+        self.before = self._find_before()
 
     def examine_all(self) -> None:
-        registers = {key: _Register(commits) for key, commits in self.commits.items()}
+        if not self._ledger.has_one_clock:
+            return  # then nobody knows what came first
+        registers = {key: self._register(key, commits) for key, commits in self.commits.items()}
         nothing = _Register([])
         for fetch in self._ledger.offset_fetches:
             for partition, offset in fetch.offsets:
                 register = registers.get((fetch.group, partition), nothing)
                 self._check_fetch(fetch, partition, offset, register)
-        if self._ledger.has_one_clock:
-            for key, commits in self.commits.items():
-                self._check_forward(key, commits)
+        for key, commits in self.commits.items():
+            self._check_forward(key, commits)
+
+    def _find_before(self) -> dict[GroupPartition, int]:
+        """By whoever asked first. Without one clock, the lowest that anyone heard."""
+        first = {key: min(map(_first, commits)) for key, commits in self.commits.items()}
+        found: dict[GroupPartition, int] = {}
+        for fetch in self._ledger.offset_fetches:
+            for partition, offset in fetch.offsets:
+                key = (fetch.group, partition)
+                if not self._ledger.has_one_clock:
+                    found[key] = min(offset, found.get(key, offset))
+                elif fetch.answered < first.get(key, 0):
+                    found.setdefault(key, offset)
+        return found
+
+    def _register(self, key: GroupPartition, commits: list[Commit]) -> _Register:
+        if key not in self.before:
+            return _Register(commits)
+        before = Commit(self.before[key], -1, -1, is_sure=True, shows=-1)
+        return _Register([before, *commits])
 
     def _check_fetch(
         self, fetch: OffsetsFetched, partition: TopicPartition, offset: int, register: _Register
     ) -> None:
         # A fetch that does not wait for transactions may miss those that have just ended.
-        since = fetch.asked if fetch.is_stable and self._ledger.has_one_clock else 0
-        floor = register.floor(since)
-        if floor is None and not register.writers(offset):
-            return  # nothing yet, or from before the history
-        if register.allows(offset, floor, until=fetch.answered, knows=self._ledger.has_one_clock):
+        floor = register.floor(fetch.asked if fetch.is_stable else 0)
+        # Without any, what the group had before the history may be just that.
+        if floor is None or register.allows(offset, floor, until=fetch.answered):
             return
-        kind, words = _fault(offset, floor, register)
-        transaction = floor.transaction if floor is not None else None
+        kind, words, transaction = _fault(offset, floor, register)
         at = "no offset" if offset == _NONE else f"offset {offset}"
-        sentence = f"{fetch.client} fetched {at} of group {fetch.group} for {partition}; {words}."
+        sentence = (
+            f"Client {fetch.client} fetched {at} of group {fetch.group} for {partition}; {words}."
+        )
         name = None if transaction is None else transaction.name
         found = Finding(kind, sentence, name, fetch.client, partition, offset)
         self._findings.add(found)
@@ -108,16 +129,16 @@ class _Register:
         done = sorted((each for each in commits if each.is_sure), key=attrgetter("last"))
         self._last = [each.last for each in done]
         # Of all that were done by then, the one that began last: nothing before it may show.
-        self._floor = list(accumulate(done, lambda a, b: b if b.first > a.first else a))
+        self._floor = list(accumulate(done, _later))
 
     def floor(self, moment: int) -> Commit | None:
         index = bisect_left(self._last, moment)
         return self._floor[index - 1] if index else None
 
-    def allows(self, offset: int, floor: Commit | None, *, until: int, knows: bool) -> bool:
+    def allows(self, offset: int, floor: Commit, *, until: int) -> bool:
         return any(
-            (floor is None or commit.last >= floor.first)
-            and (commit.shows < until or not knows)
+            commit.last >= floor.first
+            and commit.shows < until
             and (commit.transaction is None or commit.transaction.is_visible is not False)
             for commit in reversed(self._by_offset.get(offset, ()))
         )
@@ -126,28 +147,37 @@ class _Register:
         return self._by_offset.get(offset, [])
 
 
-def _fault(offset: int, floor: Commit | None, register: _Register) -> tuple[Kind, str]:
-    dropped = [each.transaction for each in register.writers(offset) if each.transaction]
-    for transaction in dropped:
-        if transaction.is_visible is False:
-            words = f"transaction {transaction.name} sent it and did not take place"
-            return Kind.TORN_TRANSACTION, words
-    if floor is not None and offset < floor.offset:
+def _first(commit: Commit) -> int:
+    return commit.first
+
+
+def _later(one: Commit, other: Commit) -> Commit:
+    return other if other.first > one.first else one
+
+
+def _fault(offset: int, floor: Commit, register: _Register) -> tuple[Kind, str, Transaction | None]:
+    """Why it should not have been fetched, and whose offset it is, or should have been."""
+    for writer in register.writers(offset):
+        if writer.transaction is not None and writer.transaction.is_visible is False:
+            words = f"transaction {writer.transaction.name} sent it and did not take place"
+            return Kind.TORN_TRANSACTION, words, writer.transaction
+    if offset < floor.offset:
         by = "" if floor.transaction is None else f" by transaction {floor.transaction.name}"
         words = f"offset {floor.offset} was committed{by} before"
         if floor.transaction is not None and floor.transaction.verdict is not Verdict.COMMITTED:
-            return Kind.TORN_TRANSACTION, f"{words}, as the records of that transaction show"
-        return Kind.OFFSETS_BACKWARDS, words
+            words += ", as the records of that transaction show"
+            return Kind.TORN_TRANSACTION, words, floor.transaction
+        return Kind.OFFSETS_BACKWARDS, words, floor.transaction
     if register.writers(offset):
-        return Kind.DIRTY_READ, "nobody had asked to commit it yet"
-    return Kind.INVENTED, "nobody has committed it"
+        return Kind.DIRTY_READ, "nobody had asked to commit it yet", None
+    return Kind.INVENTED, "nobody has committed it", None
 
 
 def _commits(ledger: Ledger) -> Iterator[tuple[GroupPartition, Commit]]:
     for plain in ledger.offset_commits:
         if plain.outcome is not Outcome.FAILED:
             is_sure = plain.outcome is Outcome.OK
-            last = plain.answered if is_sure else _NEVER
+            last = plain.answered if is_sure else NEVER
             for partition, offset in plain.offsets:
                 commit = Commit(offset, plain.asked, last, is_sure, plain.asked)
                 yield (plain.group, partition), commit
@@ -160,16 +190,16 @@ def _transactional(transaction: Transaction) -> Iterator[tuple[GroupPartition, C
 
     One that did not take place is here, too: whoever fetches it shall be told which it was.
     """
-    shows = _NEVER if transaction.commit_asked is None else transaction.commit_asked
+    shows = NEVER if transaction.commit_asked is None else transaction.commit_asked
     newest: dict[GroupPartition, Commit] = {}
     for sent in transaction.offsets:
         if sent.outcome is Outcome.FAILED:
             continue
         is_sure = sent.outcome is Outcome.OK and transaction.is_visible is True
-        last = sent.answered if is_sure else _NEVER
+        last = sent.answered if is_sure else NEVER
         for partition, offset in sent.offsets:
             key = (sent.group, partition)
             if sent.outcome is Outcome.UNKNOWN and key in newest:
-                yield key, newest[key]._replace(is_sure=False, last=_NEVER)
+                yield key, newest[key]._replace(is_sure=False, last=NEVER)
             newest[key] = Commit(offset, sent.asked, last, is_sure, shows, transaction)
     yield from newest.items()

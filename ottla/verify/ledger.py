@@ -20,13 +20,15 @@ from ottla.verify.history import (
     OffsetsCommitted,
     OffsetsFetched,
     OffsetsSent,
-    Outcome,
     Read,
     Seeked,
     Sent,
     TopicPartition,
 )
 
+# Times before and after all others.
+AT_THE_END = 1 << 61
+NEVER = 1 << 62
 Content = list[tuple[int, str]]  # offsets and values
 
 
@@ -40,7 +42,7 @@ class Verdict(Enum):
 
 @dataclass(slots=True)
 class Transaction:
-    """`fenced` is when another had surely taken its transactional id."""
+    """What was done in it; the rest is filled in by those who judge it (`verdicts.py` first)."""
 
     name: str
     client: str
@@ -50,30 +52,14 @@ class Transaction:
     offsets: list[OffsetsSent] = field(default_factory=list)
     commits: list[Ended] = field(default_factory=list)
     aborts: list[Ended] = field(default_factory=list)
-    fenced: int | None = None
+    fenced: int | None = None  # when another had surely taken its transactional id
+    given_up: int | None = None  # when it was asked for, or sure, that it would not be committed
+    commit_asked: int | None = None
     verdict: Verdict = Verdict.UNKNOWN
-    is_seen: bool = False  # some of it, by a reader of committed records
+    readable_from: int = 0  # before that, no reader of committed records may have any of it
+    is_seen: bool = False  # some of it, by such a reader
     # True or False once it is known whether it took place; None as long as both may be.
     is_visible: bool | None = None
-
-    @property
-    def commit_asked(self) -> int | None:
-        """From then on its records may be seen."""
-        asked = [each.asked for each in self.commits if each.outcome is not Outcome.FAILED]
-        return min(asked, default=None)
-
-    @property
-    def commit_answered(self) -> int | None:
-        answered = [each.answered for each in self.commits if each.outcome is Outcome.OK]
-        return min(answered, default=None)
-
-    @property
-    def given_up(self) -> int | None:
-        """When it was settled, or asked for, that it would not be committed."""
-        moments = [each.asked for each in self.aborts]
-        moments += [each.asked for each in self.commits if each.outcome is Outcome.FAILED]
-        moments += [] if self.fenced is None else [self.fenced]
-        return min(moments, default=None)
 
 
 class Ledger:
@@ -81,6 +67,7 @@ class Ledger:
 
     def __init__(self, history: History) -> None:
         self.has_one_clock = history.has_one_clock
+        self.reads = 0
         self.transactions: dict[str, Transaction] = {}
         self.sends: dict[str, Sent] = {}
         self.initialized: list[Initialized] = []
@@ -101,17 +88,13 @@ class Ledger:
         match event:
             case Sent():
                 self._add_send(event)
-            case Read() | Assigned() | Seeked():
+            case Read():
+                self.reads += 1
                 self.consumers.setdefault(event.client, []).append(event)
-            case Began(client, transactional_id, name, at):
-                if name in self.transactions:
-                    raise BadHistory(f"transaction {name} begins twice; give each a new name")
-                self.transactions[name] = Transaction(name, client, transactional_id, at)
-            case OffsetsSent():
-                self._begun(event.transaction).offsets.append(event)
-            case Ended():
-                transaction = self._begun(event.transaction)
-                (transaction.commits if event.is_commit else transaction.aborts).append(event)
+            case Assigned() | Seeked():
+                self.consumers.setdefault(event.client, []).append(event)
+            case Began() | OffsetsSent() | Ended():
+                self._add_to_transaction(event)
             case Initialized():
                 self.initialized.append(event)
             case Fenced():
@@ -130,6 +113,18 @@ class Ledger:
             raise BadHistory(f"the value {send.value!r} is sent twice; values must tell records")
         if send.transaction is not None:
             self._begun(send.transaction).sends.append(send)
+
+    def _add_to_transaction(self, event: Began | OffsetsSent | Ended) -> None:
+        match event:
+            case Began(client, transactional_id, name, at):
+                if name in self.transactions:
+                    raise BadHistory(f"transaction {name} begins twice; give each a new name")
+                self.transactions[name] = Transaction(name, client, transactional_id, at)
+            case OffsetsSent():
+                self._begun(event.transaction).offsets.append(event)
+            case Ended():
+                transaction = self._begun(event.transaction)
+                (transaction.commits if event.is_commit else transaction.aborts).append(event)
 
     def _begun(self, name: str) -> Transaction:
         if name not in self.transactions:

@@ -8,20 +8,21 @@ from collections.abc import Mapping
 from ottla.verify.findings import Finding, Findings, Kind
 from ottla.verify.history import Assigned, Isolation, Outcome, Read, Seeked, TopicPartition
 from ottla.verify.ledger import Content, Ledger, Verdict
-from ottla.verify.sightings import place
+from ottla.verify.sightings import Sightings, place, sender
 
 
 class Reading:
-    """What is to be read is what the final read has, or else what was acknowledged and committed."""
+    """What is to be read is what the final read has, or else what was committed."""
 
-    def __init__(self, ledger: Ledger, findings: Findings) -> None:
+    def __init__(self, ledger: Ledger, sightings: Sightings, findings: Findings) -> None:
         self._ledger = ledger
+        self._held = sightings.held
         self._findings = findings
-        acknowledged = _acknowledged(ledger)
         self._offsets: dict[Isolation, dict[TopicPartition, list[int]]] = {
-            isolation: {**acknowledged, **_offsets(ledger.finals[isolation])}
-            for isolation in Isolation
+            isolation: _offsets(ledger.finals[isolation]) for isolation in Isolation
         }
+        for isolation, found in self._offsets.items():
+            found.update(_acknowledged(ledger, isolation))
 
     def examine_all(self) -> None:
         for isolation, partitions in self._ledger.finals.items():
@@ -34,29 +35,37 @@ class Reading:
         positions: dict[TopicPartition, int] = {}
         for event in events:
             match event:
+                case Read(_, partition, offset):
+                    position = positions.get(partition, offset)
+                    if position != offset:
+                        self._check_read(client, event, position)
+                    positions[partition] = max(offset + 1, position)
                 case Assigned():
                     positions = {each: offset for each, offset in event.positions if offset >= 0}
                 case Seeked():
                     positions[event.partition] = event.offset
-                case Read():
-                    self._check_read(client, event, positions.get(event.partition))
-                    before = positions.get(event.partition, 0)
-                    positions[event.partition] = max(before, event.offset + 1)
 
-    def _check_read(self, client: str, read: Read, position: int | None) -> None:
-        if position is None or read.offset == position:
-            return
-        at = place(read.partition, read.offset)
+    def _check_read(self, client: str, read: Read, position: int) -> None:
         if read.offset < position:
-            words = f"read {read.value!r} at {at}, though it was at {position} and had not gone back"
+            where = place(read.partition, read.offset)
+            words = f"read {read.value!r} at {where}, though it was at {position} and did not seek"
             self._tell(Kind.REORDERED, client, read, words)
             return
         offsets = self._offsets[read.isolation].get(read.partition, [])
         first = bisect_left(offsets, position)
         last = bisect_left(offsets, read.offset, lo=first)
         if last > first:
-            words = f"went on to {at} and passed {last - first} by, from offset {offsets[first]} on"
-            self._tell(Kind.MISSED_READ, client, read, words, offset=offsets[first])
+            self._tell_missed(client, read, offset=offsets[first], count=last - first)
+
+    def _tell_missed(self, client: str, read: Read, *, offset: int, count: int) -> None:
+        value = self._held.get((read.partition, offset), "")
+        send = self._ledger.sends.get(value)
+        what = repr(value) if send is None else sender(send)
+        words = (
+            f"went on to {place(read.partition, read.offset)} and passed {count} by, the first "
+            f"at offset {offset}: {what} expected"
+        )
+        self._tell(Kind.MISSED_READ, client, read._replace(offset=offset, value=value), words)
 
     def _check_ascending(
         self, partition: TopicPartition, isolation: Isolation, records: Content
@@ -70,14 +79,12 @@ class Reading:
                 self._findings.add(found)
             furthest = max(furthest, offset)
 
-    def _tell(
-        self, kind: Kind, client: str, read: Read, words: str, offset: int | None = None
-    ) -> None:
+    def _tell(self, kind: Kind, client: str, read: Read, words: str) -> None:
         send = self._ledger.sends.get(read.value)
         transaction = None if send is None else send.transaction
         sentence = f"Consumer {client} ({read.isolation}) {words}."
-        at = read.offset if offset is None else offset
-        self._findings.add(Finding(kind, sentence, transaction, client, read.partition, at))
+        found = Finding(kind, sentence, transaction, client, read.partition, read.offset)
+        self._findings.add(found)
 
 
 def _offsets(contents: Mapping[TopicPartition, Content]) -> dict[TopicPartition, list[int]]:
@@ -87,12 +94,15 @@ def _offsets(contents: Mapping[TopicPartition, Content]) -> dict[TopicPartition,
     }
 
 
-def _acknowledged(ledger: Ledger) -> dict[TopicPartition, list[int]]:
+def _acknowledged(ledger: Ledger, isolation: Isolation) -> dict[TopicPartition, list[int]]:
+    """Of the partitions that nobody read in the end."""
+    finals = ledger.finals[isolation]
     found: dict[TopicPartition, list[int]] = {}
     for send in ledger.sends.values():
+        if send.partition in finals or send.outcome is not Outcome.OK or send.offset is None:
+            continue
         transaction = ledger.transaction_of(send)
-        is_visible = transaction is None or transaction.verdict is Verdict.COMMITTED
-        if is_visible and send.outcome is Outcome.OK and send.offset is not None:
+        if transaction is None or transaction.verdict is Verdict.COMMITTED:
             found.setdefault(send.partition, []).append(send.offset)
     for offsets in found.values():
         offsets.sort()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from ottla.verify.findings import Finding, Findings, Kind
 from ottla.verify.history import Isolation, Outcome, Read, Sent, TopicPartition
-from ottla.verify.ledger import Ledger, Transaction, Verdict
+from ottla.verify.ledger import AT_THE_END, Ledger, Transaction, Verdict
 
 Place = tuple[TopicPartition, int]
 _FINAL = "the final read"
@@ -15,14 +14,10 @@ _COMMITTED = Isolation.READ_COMMITTED
 
 
 class Sighting(NamedTuple):
-    """`at` is None in the end, when all is over."""
-
     reader: str
     partition: TopicPartition
     offset: int
     value: str
-    isolation: Isolation
-    at: int | None
 
 
 def place(partition: TopicPartition, offset: int) -> str:
@@ -36,30 +31,66 @@ def sender(send: Sent) -> str:
 
 
 class Sightings:
-    """`places` is where each record was first seen; `examine_all` fills it."""
+    """`places` is where each record was first seen, `held` what each place held first."""
 
     def __init__(self, ledger: Ledger, findings: Findings) -> None:
         self.places: dict[str, Place] = {}
-        self._held: dict[Place, str] = {}
+        self.held: dict[Place, str] = {}
         self._told: dict[tuple[str, Place], None] = {}
         self._ledger = ledger
         self._findings = findings
 
     def examine_all(self) -> None:
-        for sighting in _sightings(self._ledger):
-            where = (sighting.partition, sighting.offset)
-            if self._held.setdefault(where, sighting.value) != sighting.value:
-                self._tell_changed(sighting)
-            send = self._ledger.sends.get(sighting.value)
-            if sighting.value not in self.places:
-                self.places[sighting.value] = where
-                self._look_first(sighting, send)
-            elif self.places[sighting.value] != where:
-                self._tell_duplicate(sighting)
-            if sighting.isolation is _COMMITTED and send is not None:
-                self._look_at_transaction(sighting, send)
+        """The final reads first: what they hold is the measure for what others saw."""
+        for isolation, partitions in self._ledger.finals.items():
+            for partition, records in partitions.items():
+                for offset, value in records:
+                    self._see(_FINAL, partition, offset, value, isolation, AT_THE_END)
+        for client, events in self._ledger.consumers.items():
+            for event in events:
+                if type(event) is Read:
+                    _, partition, offset, value, at, isolation = event
+                    self._see(client, partition, offset, value, isolation, at)
 
-    def _look_first(self, sighting: Sighting, send: Sent | None) -> None:
+    def _see(
+        self,
+        reader: str,
+        partition: TopicPartition,
+        offset: int,
+        value: str,
+        isolation: Isolation,
+        at: int,
+    ) -> None:
+        """Millions of times, so nothing is made here that a good history does not need."""
+        known = self.places.get(value)
+        if known is None:
+            self._look_first(Sighting(reader, partition, offset, value))
+        elif known[1] != offset or known[0] != partition:
+            self._tell_duplicate(Sighting(reader, partition, offset, value))
+        if isolation is _COMMITTED:
+            send = self._ledger.sends.get(value)
+            if send is not None and send.transaction is not None:
+                transaction = self._ledger.transactions[send.transaction]
+                transaction.is_seen = True
+                if at < transaction.readable_from:
+                    sighting = Sighting(reader, partition, offset, value)
+                    self._tell_too_early(sighting, send, transaction, at)
+
+    def _look_first(self, sighting: Sighting) -> None:
+        where = (sighting.partition, sighting.offset)
+        self.places[sighting.value] = where
+        if self.held.setdefault(where, sighting.value) != sighting.value:
+            self._tell_changed(sighting)
+        send = self._ledger.sends.get(sighting.value)
+        if (
+            send is None
+            or send.offset != sighting.offset
+            or send.partition != sighting.partition
+            or send.outcome is Outcome.FAILED
+        ):
+            self._compare(sighting, send)
+
+    def _compare(self, sighting: Sighting, send: Sent | None) -> None:
         at = place(sighting.partition, sighting.offset)
         if send is None:
             words = f"{sighting.reader} has {sighting.value!r} at {at}, which nobody sent"
@@ -74,27 +105,20 @@ class Sightings:
             words = f"{sender(send)} was acknowledged at offset {send.offset} and is at {at}"
             self._tell(Kind.CHANGED, sighting, words)
 
-    def _look_at_transaction(self, sighting: Sighting, send: Sent) -> None:
-        transaction = self._ledger.transaction_of(send)
-        if transaction is None:
-            return
-        transaction.is_seen = True
-        if fault := self._too_early(transaction, sighting.at):
-            kind, why = fault
-            at = place(sighting.partition, sighting.offset)
-            words = f"{sighting.reader} ({_COMMITTED}) has {sender(send)} at {at}, {why}"
-            self._tell(kind, sighting, words)
+    def _tell_too_early(
+        self, sighting: Sighting, send: Sent, transaction: Transaction, at: int
+    ) -> None:
+        kind, why = self._why_not(transaction, at)
+        where = place(sighting.partition, sighting.offset)
+        words = f"{sighting.reader} ({_COMMITTED}) has {sender(send)} at {where}, {why}"
+        self._tell(kind, sighting, words)
 
-    def _too_early(self, transaction: Transaction, at: int | None) -> tuple[Kind, str] | None:
-        """Why none of it may be seen at that time, if so."""
-        knows_time = at is not None and self._ledger.has_one_clock
+    def _why_not(self, transaction: Transaction, at: int) -> tuple[Kind, str]:
+        """Why none of it may be seen at that time."""
         if transaction.verdict is not Verdict.ABORTED:
-            asked = transaction.commit_asked
-            if not knows_time or asked is None or at is None or at >= asked:
-                return None
             return Kind.DIRTY_READ, "before anyone asked to commit it"
         given_up = transaction.given_up
-        if given_up is None or (knows_time and at is not None and at < given_up):
+        if given_up is None or (self._ledger.has_one_clock and at < given_up):
             return Kind.DIRTY_READ, "and the transaction was still open"
         if transaction.fenced == given_up:
             return Kind.ABORTED_READ, "though its producer was fenced before a commit"
@@ -103,7 +127,7 @@ class Sightings:
     def _tell_changed(self, sighting: Sighting) -> None:
         where = (sighting.partition, sighting.offset)
         if self._is_news(sighting.value, where):
-            words = f"{place(*where)} held {self._held[where]!r}, and {sighting.reader} has "
+            words = f"{place(*where)} held {self.held[where]!r}, and {sighting.reader} has "
             self._tell(Kind.CHANGED, sighting, f"{words}{sighting.value!r} there")
 
     def _tell_duplicate(self, sighting: Sighting) -> None:
@@ -132,17 +156,3 @@ class Sightings:
                 sighting.offset,
             )
         )
-
-
-def _sightings(ledger: Ledger) -> Iterator[Sighting]:
-    """The final reads first: what they hold is the measure for what others saw."""
-    for isolation, partitions in ledger.finals.items():
-        for partition, records in partitions.items():
-            for offset, value in records:
-                yield Sighting(_FINAL, partition, offset, value, isolation, None)
-    for client, events in ledger.consumers.items():
-        for event in events:
-            if isinstance(event, Read):
-                yield Sighting(
-                    client, event.partition, event.offset, event.value, event.isolation, event.at
-                )

@@ -17,7 +17,7 @@ class Transforming:
     ) -> None:
         self._ledger = ledger
         self._findings = findings
-        self._begin = _beginnings(ledger, offsets)
+        self._begin = offsets.before
         self._end = _ends(offsets)
         self._outputs = _outputs(ledger, sightings)
         self.count = len(self._outputs)
@@ -63,8 +63,9 @@ class Transforming:
 
     def _tell_torn(self, source: Source, output: Sent) -> None:
         sentence = (
-            f"{sender(output)} is visible, and its input, {place(source.partition, source.offset)}, "
-            f"is not passed by the offsets of group {source.group}; expected both or none."
+            f"{sender(output)} is visible, and {place(source.partition, source.offset)}, which it "
+            f"was made from, is not passed by the offsets of group {source.group}; expected both "
+            "or none."
         )
         self._tell(Kind.TORN_TRANSACTION, source, output, sentence)
 
@@ -94,18 +95,6 @@ def _outputs(ledger: Ledger, sightings: Sightings) -> dict[Source, list[Sent]]:
             transaction is None or transaction.is_visible
         ):
             found.setdefault(send.source, []).append(send)
-    return found
-
-
-def _beginnings(ledger: Ledger, offsets: GroupOffsets) -> dict[GroupPartition, int]:
-    """What a group had before its first commit here, if anyone asked; or else the beginning."""
-    first = {key: min(each.first for each in commits) for key, commits in offsets.commits.items()}
-    found: dict[GroupPartition, int] = {}
-    for fetch in ledger.offset_fetches:
-        for partition, offset in fetch.offsets:
-            key = (fetch.group, partition)
-            if fetch.answered < first.get(key, 0):
-                found.setdefault(key, offset)
     return found
 
 

@@ -7,39 +7,53 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from ottla.verify.findings import Finding, Findings, Kind
-from ottla.verify.history import Initialized, Outcome
-from ottla.verify.ledger import Ledger, Transaction, Verdict
+from ottla.verify.history import Ended, Initialized, Outcome
+from ottla.verify.ledger import NEVER, Ledger, Transaction, Verdict
 
 
 def judge_transactions(ledger: Ledger, findings: Findings) -> None:
     _find_fences(ledger)
     for transaction in ledger.transactions.values():
+        _note_times(transaction)
         zombie = _zombie(transaction)
+        is_contradictory = _is_ok(transaction.commits) and _is_ok(transaction.aborts)
         if zombie:
             findings.add(_finding(Kind.ZOMBIE, transaction, zombie))
-        transaction.verdict = _verdict(transaction)
-        if zombie or _is_contradictory(transaction):
-            # Whatever it shows follows from that; half of it would still be wrong.
-            transaction.verdict = Verdict.UNKNOWN
-        if _is_contradictory(transaction):
+        if is_contradictory:
             words = "its commit and its abort both succeeded; one of them had to be refused"
             findings.add(_finding(Kind.CONTRADICTION, transaction, words))
+        # Whatever such a one shows follows from that; half of it would still be wrong.
+        is_odd = is_contradictory or bool(zombie)
+        transaction.verdict = Verdict.UNKNOWN if is_odd else _verdict(transaction)
+        if transaction.verdict is Verdict.ABORTED:
+            transaction.readable_from = NEVER
+        elif ledger.has_one_clock:
+            transaction.readable_from = transaction.commit_asked or 0
+
+
+def _note_times(transaction: Transaction) -> None:
+    commits, aborts = transaction.commits, transaction.aborts
+    asked = [each.asked for each in commits if each.outcome is not Outcome.FAILED]
+    transaction.commit_asked = min(asked, default=None)
+    given_up = [each.asked for each in commits if each.outcome is Outcome.FAILED]
+    given_up += [each.asked for each in aborts]
+    given_up += [] if transaction.fenced is None else [transaction.fenced]
+    transaction.given_up = min(given_up, default=None)
 
 
 def _verdict(transaction: Transaction) -> Verdict:
-    if transaction.commit_answered is not None:
+    if _is_ok(transaction.commits):
         return Verdict.COMMITTED
     asked = transaction.commit_asked
-    if asked is None or any(each.outcome is Outcome.OK for each in transaction.aborts):
+    if asked is None or _is_ok(transaction.aborts):
         return Verdict.ABORTED
     if transaction.fenced is not None and asked > transaction.fenced:
         return Verdict.ABORTED
     return Verdict.UNKNOWN
 
 
-def _is_contradictory(transaction: Transaction) -> bool:
-    is_aborted = any(each.outcome is Outcome.OK for each in transaction.aborts)
-    return is_aborted and transaction.commit_answered is not None
+def _is_ok(ends: list[Ended]) -> bool:
+    return any(each.outcome is Outcome.OK for each in ends)
 
 
 def _zombie(transaction: Transaction) -> str:

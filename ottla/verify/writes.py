@@ -16,32 +16,26 @@ class Writes:
         self._places = sightings.places
         self._findings = findings
         self._left = {
-            isolation: {
-                partition: frozenset(value for _, value in records)
-                for partition, records in partitions.items()
-            }
-            for isolation, partitions in ledger.finals.items()
+            isolation: frozenset(value for records in contents.values() for _, value in records)
+            for isolation, contents in ledger.finals.items()
         }
 
     def examine_all(self) -> None:
         for transaction in self._ledger.transactions.values():
             self._settle(transaction)
-        for send in self._ledger.sends.values():
-            if send.transaction is None:
-                self._look_for(send)
+        plain = [each for each in self._ledger.sends.values() if each.transaction is None]
+        self._find_lost(plain)
         self._check_order()
 
     def _settle(self, transaction: Transaction) -> None:
         """A transaction of which one record is visible took place; then all of it must be."""
-        acknowledged = [each for each in transaction.sends if each.outcome is Outcome.OK]
-        missing = [each for each in acknowledged if self._is_gone(each, Isolation.READ_COMMITTED)]
         if transaction.verdict is Verdict.ABORTED:
             transaction.is_visible = False
             return  # its records were judged when they were seen
+        missing = self._missing(transaction.sends, Isolation.READ_COMMITTED)
         if transaction.verdict is Verdict.COMMITTED:
             transaction.is_visible = True
-            for send in acknowledged:
-                self._look_for(send)
+            self._find_lost(transaction.sends)
         elif transaction.is_seen:
             transaction.is_visible = True
         elif missing:
@@ -49,18 +43,22 @@ class Writes:
         if missing and transaction.is_seen:
             self._tell_torn(transaction, missing)
 
-    def _is_gone(self, send: Sent, isolation: Isolation) -> bool:
-        """Only a final read can tell."""
-        left = self._left[isolation].get(send.partition)
-        return left is not None and send.value not in left
+    def _missing(self, sends: list[Sent], isolation: Isolation) -> list[Sent]:
+        """What was acknowledged and is gone, as far as a final read can tell."""
+        left, finals = self._left[isolation], self._ledger.finals[isolation]
+        return [
+            each
+            for each in sends
+            if each.value not in left and each.outcome is Outcome.OK and each.partition in finals
+        ]
 
-    def _look_for(self, send: Sent) -> None:
-        if send.outcome is not Outcome.OK:
-            return
+    def _find_lost(self, sends: list[Sent]) -> None:
+        told: dict[str, None] = {}
         for isolation in Isolation:
-            if self._is_gone(send, isolation):
-                self._tell_lost(send, isolation)
-                return
+            for send in self._missing(sends, isolation):
+                if send.value not in told:
+                    told[send.value] = None
+                    self._tell_lost(send, isolation)
 
     def _tell_lost(self, send: Sent, isolation: Isolation) -> None:
         where = str(send.partition) if send.offset is None else place(send.partition, send.offset)
