@@ -100,6 +100,10 @@ def verify_transactions(
     recorded, trouble = _recorded(plan, seed, bootstrap, replication_factor, keep=keep)
     if history is not None:
         _save(recorded, history)
+    _tell(recorded, trouble, seed, as_json=as_json)
+
+
+def _tell(recorded: History, trouble: str, seed: int, *, as_json: bool) -> None:
     if trouble:
         typer.echo(f"ottla: {trouble}. The seed was {seed}.", err=True)
     tell_report(check(recorded), {"seed": seed, "trouble": trouble}, as_json=as_json)
