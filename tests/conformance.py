@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-for _module in ("crew", "scenarios"):  # as their conftest.py does, which comes too late here
-    pytest.register_assert_rewrite(f"tests.clients.groups.{_module}")
+# As their conftest.py does, which comes too late here.
+for _module in ("groups.crew", "groups.scenarios", "transactions.stage", "transactions.scenarios"):
+    pytest.register_assert_rewrite(f"tests.clients.{_module}")
 
 from tests.clients.card import Cell, features_of, rendered  # noqa: E402
 

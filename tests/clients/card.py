@@ -11,8 +11,10 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from tests.clients import go_client, node_client
-from tests.clients.groups import features
+from tests.clients.groups import features as group_features
 from tests.clients.groups.roster import ROSTER as GROUP_ROSTER
+from tests.clients.transactions import features as transaction_features
+from tests.clients.transactions.roster import ROSTER as TRANSACTION_ROSTER
 from tests.kafka import jars
 
 CLIENTS = [entry.name for entry in GROUP_ROSTER]
@@ -71,9 +73,21 @@ NOTES = (
     "- kafka-python and aiokafka do not tell their user that a static member was fenced.",
     "- sarama's consumers of single partitions are tried only as standalone consumers with "
     "commits: in the other tests they began slowly, and why is not known yet.",
+    "- aiokafka, java-2.0 and kafkajs cannot tell the broker a member's generation when they add "
+    "offsets to a transaction (KIP-447): their loops have a transactional id for each partition.",
+    "- franz-go adds offsets to a transaction only as a member of a group: its loop does.",
+    "- kafka-python sends offsets that were refused along with those of its next transaction, "
+    "beside Apache Kafka too: its loop makes a new producer then.",
+    "- sarama adds them when it commits, and knows the broker's word for a fenced producer only by "
+    "its number.",
+    "- kafkajs shows aborted records where aborted transactions of several producers overlap, "
+    "beside Apache Kafka too.",
+    "- kafkajs, fenced at the first step of a transaction, says so; yet its abort then succeeds, "
+    "and its user must know that the producer is of no more use.",
     "- kcat is tried as a producer, a reader and a member of groups only.",
 )
-FEATURES = (*_FEATURES.values(), *features.ORDER)
+FEATURES = (*_FEATURES.values(), *group_features.ORDER, *transaction_features.ORDER)
+ROSTERS = (*GROUP_ROSTER, *TRANSACTION_ROSTER)
 
 
 class Cell(NamedTuple):
@@ -85,7 +99,7 @@ def features_of(test: str, parameters: Mapping[str, Any]) -> list[Cell]:
     """What a test proves, and of whom."""
     if "scenario" in parameters:
         client = parameters["name"]
-        (abilities,) = [entry.abilities for entry in GROUP_ROSTER if entry.name == client]
+        abilities = [each for entry in ROSTERS if entry.name == client for each in entry.abilities]
         proved = [each for each in parameters["scenario"].proves if each in abilities]
         return [Cell(client, each) for each in proved]
     if test in _TOOLS:
@@ -117,7 +131,9 @@ def rendered(outcomes: Mapping[Cell, str]) -> str:
             "",
             "A client's records are checked whatever happens to its group: none is lost, none is "
             "read by two owners at a",
-            "time, and what it commits is what the broker tells.",
+            "time, and what it commits is what the broker tells. Exactly-once loops are judged by "
+            "the checker of",
+            "`ottla verify`: each input has one output, and a transaction is whole or absent.",
             "",
             "## Notes",
             "",

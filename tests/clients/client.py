@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 HEADERS, IDEMPOTENCE, CONSUME = "headers", "idempotence", "consume"
@@ -10,6 +11,7 @@ TOPICS, CONFIGS, PARTITIONS, DELETE_RECORDS = "topics", "configs", "partitions",
 EVERYTHING = (HEADERS, IDEMPOTENCE, CONSUME, TOPICS, CONFIGS, PARTITIONS, DELETE_RECORDS)
 ALL_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 PATIENCE_S = 30
+_TRIES, _PAUSE_S = 600, 0.05
 
 
 class Sent(NamedTuple):
@@ -31,6 +33,12 @@ class Seen(NamedTuple):
 
 class ClientFailed(AssertionError):
     """The client said so, or did not get what it asked for in time."""
+
+
+def comes_true(condition: Callable[[], bool]) -> bool:
+    """It is asked again and again, as long as one can wait."""
+    pause = threading.Event()
+    return any(condition() or pause.wait(_PAUSE_S) for _ in range(_TRIES))
 
 
 class Client(Protocol):

@@ -19,6 +19,10 @@ def start_members(program: str, bootstrap: str, log: Path) -> Lines:
     return Lines(program, [str(_built() / f"{program}-members"), bootstrap], log=log)
 
 
+def start_transactions(program: str, bootstrap: str, log: Path) -> Lines:
+    return Lines(program, [str(_built() / f"{program}-transactions"), bootstrap], log=log)
+
+
 def _built() -> Path:
     """The folder of the cache with the programs, built anew when the module changes."""
     jars.require("go")

@@ -25,6 +25,10 @@ def start_members(version: str, bootstrap: str, log: Path) -> Lines:
     return Lines(f"java-{version}", _command(version, "Members", bootstrap), log=log)
 
 
+def start_transactions(version: str, bootstrap: str, log: Path) -> Lines:
+    return Lines(f"java-{version}", _command(version, "Transactions", bootstrap), log=log)
+
+
 def _command(version: str, *arguments: str) -> list[str]:
     return ["java", *_OPTIONS, "-cp", f"{_compiled()}:{jars.client_classpath(version)}", *arguments]
 

@@ -10,7 +10,7 @@ from tests.clients.program import Lines, Program
 from tests.kafka import jars
 
 PACKAGE = Path(__file__).parent / "node"
-_FILES = ("package.json", "client.js", "members.js")
+_FILES = ("package.json", "client.js", "members.js", "transactions.js")
 
 
 def start(bootstrap: str, folder: Path) -> Program:
@@ -23,6 +23,10 @@ def start(bootstrap: str, folder: Path) -> Program:
 
 def start_members(bootstrap: str, log: Path) -> Lines:
     return Lines("kafkajs", ["node", str(_installed() / "members.js"), bootstrap], log=log)
+
+
+def start_transactions(bootstrap: str, log: Path) -> Lines:
+    return Lines("kafkajs", ["node", str(_installed() / "transactions.js"), bootstrap], log=log)
 
 
 def _installed() -> Path:

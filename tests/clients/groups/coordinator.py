@@ -55,12 +55,16 @@ def committed(bootstrap: str, group: str) -> dict[Partition, Committed]:
     }
 
 
-def ends(bootstrap: str, topic: str, partitions: int) -> dict[Partition, int]:
+def ends(
+    bootstrap: str, topic: str, partitions: int, *, isolation_level: int = 0
+) -> dict[Partition, int]:
     wanted = [
         ListOffsetsPartition(partition_index=each, timestamp=_LATEST) for each in range(partitions)
     ]
     request = ListOffsetsRequest(
-        replica_id=-1, topics=[ListOffsetsTopic(name=topic, partitions=wanted)]
+        replica_id=-1,
+        isolation_level=isolation_level,
+        topics=[ListOffsetsTopic(name=topic, partitions=wanted)],
     )
     (answer,) = ask(bootstrap, request, 2).topics
     return {(topic, each.partition_index): each.offset for each in answer.partitions}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.clients.client import ClientFailed, Sent
+from tests.clients.client import ClientFailed, Sent, comes_true
 from tests.clients.confluent_client import ConfluentClient
 from tests.clients.conftest import make_topic
 from tests.clients.groups import coordinator
@@ -16,7 +16,6 @@ from tests.clients.groups.history import FAILED, GONE, History, Partition, Posit
 from tests.clients.groups.options import Options
 from tests.clients.groups.python_member import Journal
 
-_TRIES, _PAUSE_S = 600, 0.05
 PARTITIONS = 6
 # What it got but did not print when it is told to end counts as read.
 LOSING_AT_CLOSE = ("kcat",)
@@ -153,8 +152,7 @@ class Crew:
         self._tell_gone(name)
 
     def _tell_gone(self, name: str) -> None:
-        options = Options(journal=self.journal, group=self.group)
-        Journal(options, self.full_name(name)).tell(GONE)
+        Journal(self.journal, self.full_name(name)).tell(GONE)
 
     def end(self) -> None:
         """Whatever happened, nobody stays."""
@@ -173,13 +171,14 @@ class Crew:
         return written(self.journal)
 
     def wait(self, what: str, condition: Callable[[], bool]) -> None:
-        pause = threading.Event()
-        for _ in range(_TRIES):
+        def holds() -> bool:
             if condition():
-                return
+                return True
             self.check_nobody_failed()
-            pause.wait(_PAUSE_S)
-        raise ClientFailed(f"{self.group} waited in vain: {what}\n{self._report()}")
+            return False
+
+        if not comes_true(holds):
+            raise ClientFailed(f"{self.group} waited in vain: {what}\n{self._report()}")
 
     def _report(self) -> str:
         events = "\n".join(map(str, self.history.events[-30:]))

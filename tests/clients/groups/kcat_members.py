@@ -76,7 +76,7 @@ class _Kcat:
             stderr=subprocess.STDOUT,  # in order with what it reads
             text=True,
         )
-        self._journal = Journal(options, name)
+        self._journal = Journal(options.journal, name)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 

@@ -9,6 +9,7 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -24,8 +25,8 @@ POLL_S = 0.05
 class Journal:
     """One write for each event: even what a killed process told is there, and in order."""
 
-    def __init__(self, options: Options, member: str) -> None:
-        self._file = os.open(options.journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    def __init__(self, path: Path, member: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._member = member
 
     def tell(self, event: str, partitions: Iterable[Partition] = (), **details: Any) -> None:
@@ -40,7 +41,7 @@ class PythonMember(ABC):
         self.bootstrap = bootstrap
         self.name = name
         self.options = options
-        self.journal = Journal(options, name)
+        self.journal = Journal(options.journal, name)
         self.uncommitted: dict[Partition, int] = {}
         self._tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._closing = False

@@ -25,6 +25,17 @@ LIBRARIES: dict[str, Callable[[str, str, Options], PythonMember]] = {
 }
 
 
+def serve(answer: Callable[..., Any]) -> None:
+    """A line in, a line out, until the end of the input."""
+    for line in sys.stdin:
+        try:
+            found = {"ok": answer(*line.rstrip("\n").split("\t"))}
+        except Exception as error:
+            found = {"error": repr(error)}
+        sys.stdout.write(f"{json.dumps(found)}\n")
+        sys.stdout.flush()
+
+
 def main(library: str, bootstrap: str) -> None:
     members: dict[str, PythonMember] = {}
 
@@ -36,13 +47,7 @@ def main(library: str, bootstrap: str) -> None:
             return members.pop(name).close()
         return members[name].do(words[0], words[1:])
 
-    for line in sys.stdin:
-        try:
-            found = {"ok": answer(*line.rstrip("\n").split("\t"))}
-        except Exception as error:
-            found = {"error": repr(error)}
-        sys.stdout.write(f"{json.dumps(found)}\n")
-        sys.stdout.flush()
+    serve(answer)
 
 
 if __name__ == "__main__":

@@ -27,10 +27,12 @@ class Entry(NamedTuple):
     abilities: Sequence[str]
 
 
-def _python(library: str, bootstrap: str, log: Path) -> Host:
-    program = ["-m", "tests.clients.groups.python_program", library, bootstrap]
+def start_python(module: str, library: str, bootstrap: str, log: Path) -> Host:
     command = ["env", f"PYTHONPATH={os.pathsep.join([str(ROOT), *sys.path])}", sys.executable]
-    return Lines(library, [*command, *program], log=log)
+    return Lines(library, [*command, "-m", module, library, bootstrap], log=log)
+
+
+_python = partial(start_python, "tests.clients.groups.python_program")
 
 
 def _without(*abilities: str) -> tuple[str, ...]:

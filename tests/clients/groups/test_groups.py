@@ -5,24 +5,19 @@ Most of it is waiting, so the clients have their turns at the same time: a test 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from tests.clients.client import ClientFailed
 from tests.clients.groups.churn import CHURNS
 from tests.clients.groups.crew import Crew, Homes
 from tests.clients.groups.roster import ROSTER, STARTERS
 from tests.clients.groups.scenarios import SCENARIOS, Scenario
+from tests.clients.turns import Turns, chosen
 from tests.differential.case import DEFAULT, SETTINGS
 from tests.targets.target import SOAKING, TARGETS, started
 
-AT_A_TIME = 6
-_logger = logging.getLogger(__name__)
 GROUP_SETTINGS = SETTINGS[DEFAULT] | {
     "group.min.session.timeout.ms": "500",
     "offsets.topic.num.partitions": "5",
@@ -33,75 +28,30 @@ CASES = [
     for scenario in (*SCENARIOS, *(CHURNS if SOAKING else ()))
     if scenario.proves[0] in entry.abilities
 ]
-# Clients have races of their own. kafka-python may hang in a rebalance that follows its first at
+# Why a case may be tried again: kafka-python may hang in a rebalance that follows its first at
 # once, or rejoin for no reason; aiokafka may not rejoin when a commit is refused after a stall: all
 # their requests are answered, and they send no other. confluent-kafka was seen to begin anew beside
-# others, on Apache Kafka too. In a soak nothing is tried again.
-TRIES = 1 if SOAKING else 3
+# others, on Apache Kafka too.
 ABILITIES = {entry.name: entry.abilities for entry in ROSTER}
-
-
-class Turns:
-    """The cases of one client follow each other; several clients have their turn at a time."""
-
-    def __init__(self, homes: Homes, cases: list[tuple[str, Scenario]]) -> None:
-        self._homes = homes
-        self._pool = ThreadPoolExecutor(AT_A_TIME)
-        self._outcomes: dict[tuple[str, str], Future[None]] = {
-            (name, scenario.name): Future() for name, scenario in cases
-        }
-        for client in dict.fromkeys(name for name, _ in cases):
-            own = [scenario for name, scenario in cases if name == client]
-            self._pool.submit(self._take, client, own)
-
-    def _take(self, client: str, scenarios: list[Scenario]) -> None:
-        for scenario in scenarios:
-            outcome = self._outcomes[client, scenario.name]
-            try:
-                self._run(client, scenario)
-            except BaseException as error:
-                outcome.set_exception(error)
-            else:
-                outcome.set_result(None)
-
-    def _run(self, client: str, scenario: Scenario) -> None:
-        for again in range(1, TRIES):
-            try:
-                return self._try(client, scenario, f"{scenario.name}.{again}")
-            except (ClientFailed, AssertionError) as error:
-                _logger.warning("%s is tried again: %s", client, error)
-        return self._try(client, scenario, scenario.name)
-
-    def _try(self, client: str, scenario: Scenario, case: str) -> None:
-        self._homes.of(client)
-        crew = Crew(self._homes, client, case)
-        try:
-            scenario.run(crew, ABILITIES[client])
-        finally:
-            crew.end()
-
-    def result(self, client: str, scenario: Scenario) -> None:
-        self._outcomes[client, scenario.name].result()
-
-    def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
 
 
 @pytest.fixture(scope="module", params=TARGETS)
 def turns(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Turns]:
-    chosen: list[tuple[str, Scenario]] = [
-        (str(item.callspec.params["name"]), cast(Scenario, item.callspec.params["scenario"]))
-        for item in request.session.items
-        if isinstance(item, pytest.Function)
-        and item.originalname == test_a_group_of.__name__
-        and item.callspec.params["turns"] == request.param
-    ]
+) -> Iterator[Turns[Scenario]]:
     folder: Path = tmp_path_factory.mktemp("groups")
     with started(request.param, folder, GROUP_SETTINGS) as bootstrap:
         homes = Homes(bootstrap, folder, STARTERS)
-        turns = Turns(homes, chosen)
+
+        def attempt(client: str, scenario: Scenario, case: str) -> None:
+            homes.of(client)
+            crew = Crew(homes, client, case)
+            try:
+                scenario.run(crew, ABILITIES[client])
+            finally:
+                crew.end()
+
+        turns = Turns(chosen(request, test_a_group_of), attempt)
         try:
             yield turns
         finally:
@@ -110,5 +60,5 @@ def turns(
 
 
 @pytest.mark.parametrize(("name", "scenario"), CASES)
-def test_a_group_of(name: str, scenario: Scenario, turns: Turns) -> None:
+def test_a_group_of(name: str, scenario: Scenario, turns: Turns[Scenario]) -> None:
     turns.result(name, scenario)

@@ -101,6 +101,9 @@ type Event struct {
 	Offsets    []int64 `json:"offsets,omitempty"`
 	Generation *int32  `json:"generation,omitempty"`
 	Text       string  `json:"text,omitempty"`
+	// Of a transaction, see ../../transactions/history.py.
+	Attempt string     `json:"attempt,omitempty"`
+	Inputs  [][2]int64 `json:"inputs,omitempty"`
 }
 
 // Open the journal that the options name.

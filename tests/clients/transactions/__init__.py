@@ -1,0 +1,1 @@
+"""Transactions of every client: what they write, read and pass on, and how it is judged."""
