@@ -5,7 +5,6 @@ Most of it is waiting, so the clients have their turns at the same time: a test 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import cast
 
 import pytest
 
-from tests.clients.client import ClientFailed
 from tests.clients.groups.churn import CHURNS
 from tests.clients.groups.crew import Crew, Homes
 from tests.clients.groups.roster import ROSTER, STARTERS
@@ -22,7 +20,6 @@ from tests.differential.case import DEFAULT, SETTINGS
 from tests.targets.target import SOAKING, TARGETS, started
 
 AT_A_TIME = 6
-_logger = logging.getLogger(__name__)
 GROUP_SETTINGS = SETTINGS[DEFAULT] | {
     "group.min.session.timeout.ms": "500",
     "offsets.topic.num.partitions": "5",
@@ -33,11 +30,6 @@ CASES = [
     for scenario in (*SCENARIOS, *(CHURNS if SOAKING else ()))
     if scenario.proves[0] in entry.abilities
 ]
-# Clients have races of their own. kafka-python may hang in a rebalance that follows its first at
-# once, or rejoin for no reason; aiokafka may not rejoin when a commit is refused after a stall: all
-# their requests are answered, and they send no other. confluent-kafka was seen to begin anew beside
-# others, on Apache Kafka too. In a soak nothing is tried again.
-TRIES = 1 if SOAKING else 3
 ABILITIES = {entry.name: entry.abilities for entry in ROSTER}
 
 
@@ -65,16 +57,8 @@ class Turns:
                 outcome.set_result(None)
 
     def _run(self, client: str, scenario: Scenario) -> None:
-        for again in range(1, TRIES):
-            try:
-                return self._try(client, scenario, f"{scenario.name}.{again}")
-            except (ClientFailed, AssertionError) as error:
-                _logger.warning("%s is tried again: %s", client, error)
-        return self._try(client, scenario, scenario.name)
-
-    def _try(self, client: str, scenario: Scenario, case: str) -> None:
         self._homes.of(client)
-        crew = Crew(self._homes, client, case)
+        crew = Crew(self._homes, client, scenario.name)
         try:
             scenario.run(crew, ABILITIES[client])
         finally:
