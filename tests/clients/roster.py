@@ -41,8 +41,7 @@ ROSTER = (
     Entry("java-3.9", _java("3.9.1")),
     Entry("java-4.3", _java("4.3.0")),
     Entry("franz-go", partial(go_client.start, "franz")),
-    # It reads in groups below; here its consumers of one partition are slow to begin.
-    Entry("sarama", partial(go_client.start, "sarama"), abilities=_without(CONSUME)),
+    Entry("sarama", partial(go_client.start, "sarama")),
     # Its other codecs are packages of other people, it reads only in groups, and where records
     # are to be deleted it takes a leader with the id 0 for none.
     Entry(

@@ -61,8 +61,10 @@ class AiokafkaMember(PythonMember):
             self._polling = asyncio.create_task(self.consumer.getmany(timeout_ms=timeout_s * 1000))
             await asyncio.wait([self._polling])
             return
+        # Outside of the lock: in a rebalance this waits for the next assignment, whatever its
+        # timeout is, and the rebalance waits for our listener. What it returns is still ours.
+        found = await self.consumer.getmany(timeout_ms=int(timeout_s * 1000))
         async with self.reading:
-            found = await self.consumer.getmany(timeout_ms=int(timeout_s * 1000))
             for partition, records in found.items():
                 self.took(tuple(partition), [record.offset for record in records])
             await self.commit_soon(self.due())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 
+from tests.clients.client import PATIENCE_S
 from tests.clients.groups.history import ASSIGNED, LOST, REVOKED
+from tests.clients.groups.options import COOPERATIVE
 from tests.clients.groups.python_member import Commit, Partition, PythonMember
 
 _SEEKS = {"seek_to_beginning": -2, "seek_to_end": -1}
@@ -89,8 +91,23 @@ class ConfluentMember(PythonMember):
     def disconnect(self) -> None:
         self.consumer.close()
 
-    def _assigned(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+    def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self.journal.tell(ASSIGNED, _bare(partitions))
+        begun = [self._begun(each) for each in consumer.committed(partitions, timeout=PATIENCE_S)]
+        if self.options.assignor == COOPERATIVE:
+            consumer.incremental_assign(begun)
+        else:
+            consumer.assign(begun)
+
+    def _begun(self, committed: TopicPartition) -> TopicPartition:
+        """Where nothing is committed it is told to begin at the first offset. By itself it would
+        ask for that; if a partition is taken from it meanwhile, it asks again half a second later,
+        and if it has the partition again by then, it goes back to the first offset, whatever has
+        been committed (librdkafka 2.16.1, beside Apache Kafka as well)."""
+        where = TopicPartition(committed.topic, committed.partition)
+        if committed.offset == OFFSET_INVALID:
+            where.offset, _ = self.consumer.get_watermark_offsets(where, timeout=PATIENCE_S)
+        return where
 
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         self.commit_due(_bare(partitions))

@@ -85,16 +85,27 @@ class History:
             for partition, offset in zip(event.partitions, event.offsets, strict=True)
         }
 
-    def owned_by_two(self) -> list[str]:
-        """Where one got a partition before the other had given it up."""
+    def owned_by_two(self, *, is_told_late: bool = False) -> list[str]:
+        """Where one got a partition before the other had given it up. If it is told late, then
+        where the other gave it up only after the one had something else to say than what it read.
+        """
         return [
             f"{partition} of {other} was assigned to {event.member}"
-            for owned, event in self._moments()
+            for index, (owned, event) in enumerate(self._moments())
             if event.kind == ASSIGNED
             for partition in event.partitions
             for other, others in owned.items()
             if other != event.member and partition in others
+            if not (is_told_late and self._is_soon_over(partition, other, index))
         ]
+
+    def _is_soon_over(self, partition: Partition, member: str, assigned: int) -> bool:
+        for event in self.events[assigned + 1 :]:
+            if event.member == member and event.kind in (*OVER, *ALL_OVER):
+                return not event.partitions or partition in event.partitions
+            if event.member == self.events[assigned].member and event.kind != READ:
+                return False
+        return False
 
     def given_up_in_vain(self, member: str) -> list[Event]:
         """Where the member gave up all it had, though others needed but some of it."""

@@ -41,18 +41,18 @@ class KafkaPythonMember(PythonMember):
             auto_offset_reset="earliest",
             enable_auto_commit=False,
             fetch_max_wait_ms=50,
-            # New topics are to be found soon. Without a pattern it only brings rebalances right
-            # after the first, in which it may hang with every request of its answered.
-            metadata_max_age_ms=500 if options.pattern else 300_000,
+            metadata_max_age_ms=500,
         )
         if options.assign:
             self.consumer.assign([TopicPartition(*each) for each in options.partitions()])
         elif options.pattern:
             self.consumer.subscribe(pattern=options.pattern, listener=_Listener(self))
         else:
-            # It may hang in the rebalance that follows when it first joins knowing no partitions.
-            self.consumer.partitions_for_topic(options.topics.split(",")[0])
             self.consumer.subscribe(options.topics.split(","), listener=_Listener(self))
+            # Its leader joins again when its first metadata comes after its first join. As soon as
+            # it has dealt out anew it sees no reason to join any more, and when no poll has waited
+            # for the end of that join by then, none ever does: it hangs (3.0.12).
+            self.consumer.topics()
 
     def poll(self, timeout_s: float) -> None:
         for partition, records in self.consumer.poll(timeout_ms=int(timeout_s * 1000)).items():

@@ -42,8 +42,8 @@ def _without(*abilities: str) -> tuple[str, ...]:
 ROSTER = (
     # It has no wake-up: who waits in another thread closes it.
     Entry("confluent-kafka", partial(_python, "confluent-kafka"), _without(f.WAKE)),
-    # A fenced one of these two says nothing of it to its user. kafka-python 3.0.12 may hang in the
-    # rebalance that a new topic brings, beside a real Kafka as well.
+    # A fenced one of these two says nothing of it to its user. kafka-python 3.0.12 forgets a join
+    # that a new topic brings and that outlives one poll, beside a real Kafka as well.
     Entry(
         "kafka-python",
         partial(_python, "kafka-python"),

@@ -28,10 +28,6 @@ CASES = [
     for scenario in (*SCENARIOS, *(CHURNS if SOAKING else ()))
     if scenario.proves[0] in entry.abilities
 ]
-# Why a case may be tried again: kafka-python may hang in a rebalance that follows its first at
-# once, or rejoin for no reason; aiokafka may not rejoin when a commit is refused after a stall: all
-# their requests are answered, and they send no other. confluent-kafka was seen to begin anew beside
-# others, on Apache Kafka too.
 ABILITIES = {entry.name: entry.abilities for entry in ROSTER}
 
 
@@ -43,9 +39,9 @@ def turns(
     with started(request.param, folder, GROUP_SETTINGS) as bootstrap:
         homes = Homes(bootstrap, folder, STARTERS)
 
-        def attempt(client: str, scenario: Scenario, case: str) -> None:
+        def attempt(client: str, scenario: Scenario) -> None:
             homes.of(client)
-            crew = Crew(homes, client, case)
+            crew = Crew(homes, client, scenario.name)
             try:
                 scenario.run(crew, ABILITIES[client])
             finally:

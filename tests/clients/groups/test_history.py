@@ -31,6 +31,20 @@ def test_two_owners_at_a_time_are_found() -> None:
     assert len(history.two_in_one_generation()) == 1
 
 
+def test_what_is_told_late_may_come_after_what_follows_from_it() -> None:
+    taken = [
+        Event("a", "assigned", (ZERO,)),
+        Event("b", "assigned", (ZERO,)),
+        Event("b", "read", (ZERO,), (5,)),
+    ]
+    late = [*taken, Event("a", "revoked", (ZERO,))]
+    assert History(late).owned_by_two(is_told_late=True) == []
+    assert len(History(late).owned_by_two()) == 1
+    too_late = [*taken, Event("b", "revoked", (ZERO,)), Event("a", "revoked", (ZERO,))]
+    assert len(History(too_late).owned_by_two(is_told_late=True)) == 1
+    assert len(History(taken).owned_by_two(is_told_late=True)) == 1
+
+
 def test_who_is_gone_or_leaving_owns_nothing() -> None:
     history = History(
         [

@@ -105,6 +105,7 @@ class Member {
 
   async close() {
     this.tell("closing");
+    await this.opened; // who leaves while it still joins stays in the group
     await this.consumer.disconnect();
     this.tell("closed");
   }
@@ -120,7 +121,9 @@ async function main() {
       if (command === "open") {
         const member = new Member(name, words);
         members[name] = member;
-        member.open().catch((error) => member.tell("failed", [], { text: String(error) }));
+        member.opened = member
+          .open()
+          .catch((error) => member.tell("failed", [], { text: String(error) }));
       } else if (command === "close") {
         await members[name].close();
       } else {
