@@ -16,7 +16,7 @@ from ottla.admin.producing import OnDelivery, OutgoingRecord, Receipt
 
 POLLED_AT_ONCE = 500
 _QUEUE_FULL_WAIT_S = 0.1
-_QUIET: dict[str, str | int] = {
+QUIET: dict[str, str | int] = {
     "client.id": "ottla",
     "log_level": 0,
 }  # what matters comes as an error
@@ -45,8 +45,8 @@ class ConfluentSender:
         self._topic = topic
         self._partition = -1 if partition is None else partition
         # Java's way from key to partition, so that records meet those of other producers.
-        own: Settings = {**_QUIET, "partitioner": "murmur2_random"}
-        self._producer = _made(self._library.Producer, self._library, {**own, **settings})
+        own: Settings = {**QUIET, "partitioner": "murmur2_random"}
+        self._producer = made(self._library.Producer, self._library, {**own, **settings})
 
     def send(self, record: OutgoingRecord, on_delivery: OnDelivery) -> None:
         # The library takes 0 for now.
@@ -96,8 +96,8 @@ class ConfluentSource:
             if error.code() == self._library.KafkaError._ALL_BROKERS_DOWN:
                 on_trouble(error.str())
 
-        own = {**_QUIET, "enable.partition.eof": True, "error_cb": hear}
-        self._consumer = _made(self._library.Consumer, self._library, {**own, **settings})
+        own = {**QUIET, "enable.partition.eof": True, "error_cb": hear}
+        self._consumer = made(self._library.Consumer, self._library, {**own, **settings})
 
     def assign(self, positions: Mapping[TopicPartition, int]) -> None:
         place = self._library.TopicPartition
@@ -124,7 +124,7 @@ class ConfluentSource:
             except self._library.KafkaException as refused:
                 # Taken away meanwhile: who has it now reads it again.
                 if refused.args[0].code() != self._library.KafkaError._STATE:
-                    raise ClientFailed(_words(refused)) from refused
+                    raise ClientFailed(words(refused)) from refused
 
     def commit(self, positions: Mapping[TopicPartition, int]) -> None:
         """Waits until it is done."""
@@ -133,7 +133,35 @@ class ConfluentSource:
         try:
             self._consumer.commit(offsets=offsets, asynchronous=False)
         except self._library.KafkaException as refused:
-            raise ClientFailed(_words(refused)) from refused
+            raise ClientFailed(words(refused)) from refused
+
+    def seek(self, positions: Mapping[TopicPartition, int]) -> None:
+        place = self._library.TopicPartition
+        try:
+            for each, offset in positions.items():
+                self._consumer.seek(place(*each, offset))
+        except self._library.KafkaException as refused:
+            raise ClientFailed(words(refused)) from refused
+
+    def committed(
+        self, partitions: Sequence[TopicPartition], timeout_s: float
+    ) -> dict[TopicPartition, int | None]:
+        """What its group has; if it reads what is committed, transactions are waited for."""
+        place = self._library.TopicPartition
+        try:
+            found = self._consumer.committed([place(*each) for each in partitions], timeout_s)
+        except self._library.KafkaException as refused:
+            raise ClientFailed(words(refused)) from refused
+        if failed := [each for each in found if each.error is not None]:
+            raise ClientFailed(failed[0].error.str())
+        return {
+            TopicPartition(each.topic, each.partition): each.offset if each.offset >= 0 else None
+            for each in found
+        }
+
+    def membership(self) -> object:
+        """As a transactional producer wants it beside the offsets that it sends."""
+        return self._consumer.consumer_group_metadata()
 
     def poll(self, timeout_s: float) -> Sequence[IncomingRecord | EndReached]:
         messages = self._consumer.consume(num_messages=self._polled_at_once, timeout=timeout_s)
@@ -177,11 +205,11 @@ class ConfluentSource:
         )
 
 
-def _made(client: Any, library: Any, settings: Mapping[str, object]) -> Any:
+def made(client: Any, library: Any, settings: Mapping[str, object]) -> Any:
     try:
         return client(dict(settings))
     except library.KafkaException as refused:
-        raise ClientFailed(_words(refused)) from refused
+        raise ClientFailed(words(refused)) from refused
 
 
 def _receipt(error: Any, message: Any) -> Receipt:
@@ -197,7 +225,7 @@ def _listener(on_partitions: OnPartitions) -> Callable[[Any, Any], None]:
     return hear
 
 
-def _words(refused: Any) -> str:
+def words(refused: Any) -> str:
     """Its exceptions hold an error, which holds the sentence."""
-    words: str = refused.args[0].str()
-    return words
+    told: str = refused.args[0].str()
+    return told

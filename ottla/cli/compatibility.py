@@ -85,7 +85,7 @@ Of feature flags there is none, as in 3.9.1 with ZooKeeper: every change of one 
 
 - What the broker does not serve yet, it does not advertise: groups of KIP-848 (68, 69), and what
   only several brokers ask each other (56, 58).
-- Transactions of the second version (KIP-890 part 2, `transaction.version` 2) came with 4.0.
+- The second version of transactions, from the second part of KIP-890: it came with 4.0.
 - Share groups (76-79, 83-87): 3.9.1 hides these APIs, since they are unstable. Their messages
   are declared as 3.9.1 has them, to be read where they turn up; a later release changed them.
 - Versions and APIs that came with 4.0 or later: none is declared. A client of 4.x agrees with the

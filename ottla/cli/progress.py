@@ -6,20 +6,29 @@ from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 _PATIENCE_S = 2
 
 
 class Counter:
-    """On stderr, so that what is piped stays clean; it goes when the work is done."""
+    """On stderr, so that what is piped stays clean; it goes when the work is done.
+
+    With a `total` there is a bar, too.
+    """
 
     def __init__(
-        self, what: str, console: Console | None = None, clock: Callable[[], float] | None = None
+        self,
+        what: str,
+        console: Console | None = None,
+        clock: Callable[[], float] | None = None,
+        *,
+        total: int | None = None,
     ) -> None:
         console = console or Console(stderr=True)
         self._progress = Progress(
             SpinnerColumn(),
+            *([] if total is None else [BarColumn()]),
             TextColumn(f"{{task.completed:,}} {what}"),
             TimeElapsedColumn(),
             console=console,
@@ -27,7 +36,7 @@ class Counter:
             get_time=clock,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task(what, total=None)
+        self._task = self._progress.add_task(what, total=total)
         self._began = self._progress.get_time()
         self._is_shown = False
 

@@ -1,4 +1,5 @@
-"""`ottla verify`: a producer and a consumer whose every step is a line of JSON."""
+"""`ottla verify`: a producer and a consumer whose every step is a line of JSON, as those of Kafka
+print it; and histories of transactions, recorded and checked."""
 
 from __future__ import annotations
 
@@ -22,11 +23,13 @@ from ottla.cli.connecting import DEFAULT_BOOTSTRAP, Bootstrap, complete_topic, o
 from ottla.cli.failure import fail
 from ottla.cli.interruption import Interruption
 from ottla.cli.produce import Acks
+from ottla.cli.verify_history import HISTORY_HELP, verify_history
+from ottla.cli.verify_transactions import TRANSACTIONS_HELP, verify_transactions
 from ottla.timing.clock import Stopwatch, SystemClock
 
 verify = typer.Typer(
     add_completion=False,
-    help="Write and read records and tell each step as JSON, as Kafka's verifiable clients do.",
+    help="Prove what a cluster does with records: each step as JSON, or a whole history checked.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -219,3 +222,7 @@ def _consume(
 def _tell(name: str, what: Mapping[str, Any]) -> None:
     told = {"timestamp": SystemClock().now_ms(), "name": name, **what}
     typer.echo(json.dumps(told, separators=(",", ":")))
+
+
+verify.command("transactions", help=TRANSACTIONS_HELP)(verify_transactions)
+verify.command("history", help=HISTORY_HELP)(verify_history)

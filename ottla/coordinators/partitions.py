@@ -59,10 +59,6 @@ class Partitions(Generic[P, H]):
     def is_loading(self) -> bool:
         return any(partition.is_loading for partition in self._led.values())
 
-    def led(self, number: int) -> P | None:
-        """Loaded or not."""
-        return self._led.get(number)
-
     def find(self, name: str) -> P | ErrorCode:
         """The partition of a group or transactional id, or why it cannot be asked here now."""
         if not self.is_active:
@@ -71,6 +67,10 @@ class Partitions(Generic[P, H]):
         if partition is None:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition.is_loading else partition
+
+    def led(self, number: int) -> P | None:
+        """Whether it is loaded or not."""
+        return self._led.get(number)
 
     def hosted(self) -> Iterator[tuple[P, H]]:
         """Everything that is loaded; it may come and go meanwhile."""

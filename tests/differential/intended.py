@@ -106,6 +106,22 @@ INTENDED = (
         "the metadata store is built in unless zookeeper.connect is set; ottla.* are our own",
     ),
     Intended(
+        r"DescribeTransactions v0",
+        r"answer\.transactionStates.*\.transactionStartTimeMs",
+        "3.9.1 shows when the transaction before began, until its coordinator is loaded anew",
+        kafka='"<now>"',
+        other="-1",
+        case="transaction-init-(after-commit|while-ongoing-v.)",
+    ),
+    Intended(
+        r"Produce v\d+",
+        r"answer\.responses.*\.(errorCode|logStartOffset)",
+        "3.9.1 verifies no batch of a producer that is in a transaction, whatever its epoch is",
+        kafka='"OUT_OF_ORDER_SEQUENCE_NUMBER"|0',
+        other='"INVALID_PRODUCER_EPOCH"|-1',
+        case=r"transaction-produce-refused-v\d+",
+    ),
+    Intended(
         r"Metadata v\d",
         r"",
         "what the protocol does not allow is refused: text that is not UTF-8, lengths below -1, "

@@ -59,7 +59,8 @@ class Normal:
             ours = value if name == "responses" else filter(self._is_ours, value)
             items = [self._value(name, each, is_ordered) for each in ours]
             keys = [key_of(item) for item in items]
-            if name in ("entries", "values"):  # of quotas, in the order of a hash table
+            # Of quotas, and of a transaction: in the order of a hash table.
+            if name in ("entries", "values") or (name == "partitions" and None in keys):
                 return sorted(items, key=json.dumps)
             is_named = bool(items) and None not in keys and name != "synonyms"
             return sorted(items, key=_sort_key) if is_named and not is_ordered else items

@@ -248,9 +248,9 @@ class GroupCoordinator:
 
     def transaction_ended(self, partition: int, producer_id: int, *, is_commit: bool) -> None:
         """Its marker in that partition of the offsets log is committed."""
-        led = self.partitions.led(partition)
-        if led is not None:
-            led.transaction_ended(producer_id, is_commit=is_commit)
+        found = self.partitions.led(partition)
+        if found is not None:
+            found.transaction_ended(producer_id, is_commit=is_commit)
 
     def commit_rows(
         self,

@@ -211,9 +211,10 @@ async def committed_values(broker: OneBroker, partition: int = 0) -> Sequence[by
     assert isinstance(data.records, bytes | memoryview)
     for batch in read_batches(data.records):
         assert batch.header is not None
-        producer_id = batch.header.producer_id
-        if batch.is_control:
-            aborted.pop(producer_id, None)
-        elif batch.base_offset < aborted.get(producer_id, batch.base_offset + 1):
-            values += [record.value for record in batch.records()]
+        producer_id, offset = batch.header.producer_id, batch.base_offset
+        is_aborted = offset >= aborted.get(producer_id, offset + 1)
+        if not batch.is_control:
+            values += [] if is_aborted else [record.value for record in batch.records()]
+        elif is_aborted:
+            del aborted[producer_id]
     return values
