@@ -35,12 +35,14 @@ class Marker(NamedTuple):
 
 
 class DescribedTransaction(NamedTuple):
+    """With an error, Kafka tells zeros."""
+
     error: ErrorCode
     state: str = ""  # as on the wire
     timeout_ms: int = 0
-    started_ms: int = NO_TIMESTAMP
-    producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = NO_PRODUCER_EPOCH
+    started_ms: int = 0
+    producer_id: int = 0
+    producer_epoch: int = 0
     partitions: tuple[TopicPartition, ...] = ()
 
 
