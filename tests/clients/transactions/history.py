@@ -70,13 +70,10 @@ class Journey:
     def __init__(self, events: Iterable[Event]) -> None:
         self.events = list(events)
 
-    def of(self, member: str, *kinds: str) -> list[Event]:
-        return [each for each in self.events if each.member == member and each.kind in kinds]
-
-    def hanging(self, member: str) -> str | None:
-        """The transaction in which it hangs now, without an end."""
-        last = self.of(member, HANGING, *ENDS)[-1:]
-        return last[0].attempt if last and last[0].kind == HANGING else None
+    def hanging(self, tag: str) -> str | None:
+        """The transaction in which this life of a member hangs now, without an end."""
+        own = [each for each in self.events if each.attempt.startswith(f"{tag}.")]
+        return own[-1].attempt if own and own[-1].kind == HANGING else None
 
     def outcome(self, attempt: str) -> str | None:
         ends = [each.kind for each in self.events if each.attempt == attempt and each.kind in ENDS]

@@ -60,6 +60,7 @@ class Stage:
         self._home = homes.of(client)
         self._hosts: dict[str, Host] = {}  # of those who are there
         self._apart: list[Host] = []
+        self._tags: dict[str, str] = {}
         self._inputs: dict[int, list[int]] = {}  # their offsets, by partition
 
     # Producers and readers
@@ -119,9 +120,10 @@ class Stage:
     def loop(self, *names: str, is_apart: bool = False, **options: Any) -> None:
         """In the process that all cases share, or in one that can be stopped and killed."""
         for name in names:
+            self._tags[name] = f"{name}.{next(_LIVES)}"
             given = LoopOptions(
                 journal=self._journal,
-                tag=f"{name}.{next(_LIVES)}",
+                tag=self._tags[name],
                 **self.route._asdict(),
                 **options,
             )
@@ -139,10 +141,10 @@ class Stage:
 
         def is_hanging() -> bool:
             self.feed()
-            return self.journey.hanging(self.full_name(name)) is not None
+            return self.journey.hanging(self._tags[name]) is not None
 
         self.wait(f"{name} hangs", is_hanging)
-        found = self.journey.hanging(self.full_name(name))
+        found = self.journey.hanging(self._tags[name])
         assert found is not None
         return found
 

@@ -79,4 +79,5 @@ def test_a_journal_is_read_as_far_as_it_is_written(tmp_path: Path) -> None:
     found = written(path)
     assert found.events == [Event("a", BEGUN, "a.1", INPUTS), Event("a", HANGING, "a.1")]
     assert found.hanging("a") == "a.1"
+    assert found.hanging("b") is None
     assert found.outcome("a.1") is None
