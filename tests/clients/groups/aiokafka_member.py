@@ -70,9 +70,9 @@ class AiokafkaMember(PythonMember):
             await self.commit_soon(self.due())
 
     def wake(self) -> None:
-        """As its users do: who waits for records is cancelled."""
-        assert self._polling is not None
-        self._runner.get_loop().call_soon_threadsafe(self._polling.cancel)
+        """As its users do: who waits for records is cancelled, if it waits already."""
+        if self._polling is not None:
+            self._runner.get_loop().call_soon_threadsafe(self._polling.cancel)
 
     def idle(self) -> None:
         self._runner.run(asyncio.sleep(POLL_S))

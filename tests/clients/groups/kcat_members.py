@@ -92,7 +92,8 @@ class _Kcat:
         assert self.popen.stdout is not None
         with self.popen.stdout as lines:
             for line in lines:
-                self._tell(line.rstrip("\n"))
+                if line.endswith("\n"):  # who is killed may be in the middle of one
+                    self._tell(line.rstrip("\n"))
 
     def _tell(self, line: str) -> None:
         if found := _REBALANCED.match(line):
