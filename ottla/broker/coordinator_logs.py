@@ -62,6 +62,12 @@ class PartitionLog:
         log = self._partition.log
         return min(log.config.max_message_bytes, log.config.segment_bytes) if log else 0
 
+    @property
+    def _is_uncompressed(self) -> bool:
+        """Whatever the coordinator's option says: the topic's own goes before it."""
+        log = self._partition.log
+        return log is not None and log.config.compression_type == "uncompressed"
+
     def append(
         self,
         records: Sequence[Record | RecordRows],
@@ -92,7 +98,7 @@ class PartitionLog:
         batch = build_coordinator_batch(
             records,
             timestamp=now_ms,
-            codec=self._codec,
+            codec=Codec.NONE if self._is_uncompressed else self._codec,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             is_transactional=producer is not None,

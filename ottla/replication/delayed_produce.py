@@ -7,7 +7,8 @@ from typing import Protocol
 
 from ottla.protocol.errors import ErrorCode
 from ottla.replication.partition import Partition
-from ottla.storage.log import Appended, AppendGroup, Log
+from ottla.storage.append_group import Appended, AppendGroup
+from ottla.storage.log import Log
 
 _NOT_WRITTEN = "the disk is full or has failed: nothing of it was written"
 

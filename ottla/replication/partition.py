@@ -14,10 +14,11 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.control import END_TRANSACTION_BYTES, ControlType
 from ottla.replication.group_commit import GroupCommit
 from ottla.replication.verification import Verifications
+from ottla.storage.append_group import Appended, AppendGroup
 from ottla.storage.config import FOREVER
 from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
-from ottla.storage.log import Appended, AppendGroup, Log
+from ottla.storage.log import Log
 from ottla.timing.tick import Tick
 
 _logger = logging.getLogger(__name__)

@@ -50,14 +50,20 @@ class Incoming(NamedTuple):
 
 def takes_batches_as_they_are(config: LogConfig) -> bool:
     """Whether a v2 batch needs no look at its records: the rule for nearly every topic."""
-    return not config.compacts and takes_keyed_batches(config)
+    return not config.compacts and config.compression_type == "producer" and _keeps_times(config)
 
 
-def takes_keyed_batches(config: LogConfig) -> bool:
-    """Whether one does that this broker made itself, with the keys that compaction needs."""
+def takes_own_batches(config: LogConfig) -> bool:
+    """Whether one does that this broker made itself, with the keys that compaction needs.
+
+    Where nothing is to be compressed it did not do so.
+    """
+    return config.compression_type in ("producer", "uncompressed") and _keeps_times(config)
+
+
+def _keeps_times(config: LogConfig) -> bool:
     return (
-        config.compression_type == "producer"
-        and config.message_magic == 2
+        config.message_magic == 2
         and config.timestamp_policy is TimestampPolicy.CREATE_TIME
         and config.timestamp_before_max_ms == FOREVER
         and config.timestamp_after_max_ms == FOREVER

@@ -16,6 +16,7 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.batch import patch_into
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
+from ottla.storage.append_group import Appended, AppendGroup
 from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
 from ottla.storage.dropped import Dropped
@@ -27,11 +28,11 @@ from ottla.storage.incoming import (
     take,
     take_as_it_is,
     takes_batches_as_they_are,
-    takes_keyed_batches,
+    takes_own_batches,
 )
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
-from ottla.storage.segment import Append, AppendFields, Segment
+from ottla.storage.segment import Append, Segment
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
@@ -41,32 +42,6 @@ _MAX_GROUP_BYTES = 64 * 1024 * 1024
 _WRITE_BACK_BYTES = 64 * 1024 * 1024
 _AS_SENT = bytes(8)
 _new_tuple = tuple.__new__  # a NamedTuple's own constructor costs as much as a checksum
-
-
-class AppendGroup:
-    """The appends that share one write, and why it failed, if it did."""
-
-    __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes", "tracks_producers")
-
-    def __init__(self, next_offset: int) -> None:
-        self.appends: list[AppendFields] = []
-        self.aborted: list[AbortedTransaction] | None = None
-        self.size_bytes = 0
-        self.next_offset = next_offset  # where the log ends if the write fails
-        self.tracks_producers = False
-        self.error: Exception | None = None
-
-
-class Appended(NamedTuple):
-    """The offsets that an append got. They count once its group is written.
-
-    Without a group it was a duplicate of something that has long been written.
-    """
-
-    first_offset: int
-    last_offset: int
-    log_append_time: int
-    group: AppendGroup | None
 
 
 class Slice(NamedTuple):
@@ -123,7 +98,7 @@ class Log:
         self._epoch_file = epoch_file
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
-        self._plain_if_keyed = takes_keyed_batches(config)
+        self._plain_if_own = takes_own_batches(config)
         self._group: AppendGroup | None = None
 
     @property
@@ -139,7 +114,7 @@ class Log:
         """From now on; segments that are closed stay as they are."""
         self.config = config
         self._plain = takes_batches_as_they_are(config)
-        self._plain_if_keyed = takes_keyed_batches(config)
+        self._plain_if_own = takes_own_batches(config)
         self.active.configure(config)
 
     def append(
@@ -152,7 +127,7 @@ class Log:
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        is_plain = self._plain or (self._plain_if_keyed and not from_client)
+        is_plain = self._plain or (self._plain_if_own and not from_client)
         fields = fields_as_they_are(view, self.config) if is_plain else None
         if fields is None or fields[9] >= 0:
             return self._append_with_care(
@@ -239,7 +214,16 @@ class Log:
         )
         append = Append(data, offset, offset, now_ms, offset)
         group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
-        self._replay(group, next(read_batches(data, check_crc=False)))
+        self._track_producers(group)
+        completed = self.producers.end_transaction(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+            offset=offset,
+            timestamp=now_ms,
+            is_aborted=control_type is ControlType.ABORT,
+        )
+        group.note_end(completed)
         self._queue(group, append)
         return Appended(offset, offset, -1, group)
 
@@ -277,9 +261,7 @@ class Log:
 
     def _replay(self, group: AppendGroup, batch: Batch) -> None:
         self._track_producers(group)
-        completed = replay_batch(self.producers, batch, self.folder)
-        if completed is not None and completed.is_aborted:
-            group.aborted = [*(group.aborted or ()), AbortedTransaction.of(completed)]
+        group.note_end(replay_batch(self.producers, batch, self.folder))
 
     def _queue(self, group: AppendGroup, append: Append) -> None:
         group.appends.append(append)

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from ottla.storage.log import Log
 from ottla.storage.segment import Segment
+from tests.simulation.committed_view import committed_records
 from tests.simulation.entry import Entry
 from tests.simulation.history import History, batches_on_disk
 from tests.simulation.plain_replay import replay
@@ -20,6 +21,7 @@ def check_agreement(log: Log, history: History) -> None:
     check_times(log, entries)
     check_producers(log, history.everything(), entries)
     check_aborted(log, history.everything(), entries)
+    check_committed(log, history.everything(), entries)
     check_epochs(log, entries, history)
     if log.config.compacts and not history.was_cut_after_compaction:
         check_table(log, history.everything(), entries)
@@ -119,6 +121,25 @@ def check_aborted(log: Log, everything: list[Entry], entries: list[Entry]) -> No
         _check_first(aborted.first_offset, known.batches, readable)
     for missing in expected.values():
         assert not [batch for batch in missing.batches if batch.first in left], missing.marker
+
+
+def check_committed(log: Log, everything: list[Entry], entries: list[Entry]) -> None:
+    """Wherever a consumer begins and however much it fetches, it gets what is committed, all of it.
+
+    Whatever was ever aborted or is still open is none of it.
+    """
+    full, stable = replay(everything), log.last_stable_offset
+    hidden = {entry.first for aborted in full.aborted for entry in aborted.batches}
+    expected = [
+        record.offset
+        for entry in entries
+        if entry.first not in hidden and not entry.batch().is_control and entry.last < stable
+        for record in entry.records()
+    ]
+    start, count = log.log_start_offset, log.next_offset - log.log_start_offset
+    for offset, max_bytes in ((start, 1), (start + count // 3, 700), (start + count // 2, 10_000)):
+        found = [each.offset for each in committed_records(log, offset, max_bytes=max_bytes)]
+        assert found == [each for each in expected if each >= offset], (offset, max_bytes)
 
 
 def check_epochs(log: Log, entries: list[Entry], history: History) -> None:

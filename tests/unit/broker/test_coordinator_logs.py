@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
 
 from ottla.broker.coordinator_logs import CoordinatorLogs, PartitionLog
 from ottla.coordinators.effects import Record
@@ -207,3 +210,22 @@ async def test_a_transaction_may_have_many_batches_alike_and_none_of_an_older_ep
     told = append(log, ONE, producer=(7, 0))
     world.tick.end()
     assert told == ["0 INVALID_PRODUCER_EPOCH"]
+
+
+@pytest.mark.parametrize(
+    ("compression_type", "stored"),
+    [("producer", Codec.GZIP), ("uncompressed", Codec.NONE), ("zstd", Codec.ZSTD)],
+)
+@on_virtual_time
+async def test_what_the_topic_says_of_compression_goes_before_the_coordinators_option(
+    compression_type: str, stored: Codec
+) -> None:
+    world = World(config=replace(COMPACTED, compression_type=compression_type))
+    log = await log_of(world, codec=Codec.GZIP)
+    told = append(log, TWO)
+    world.tick.end()
+    assert told == ["0 NONE"]
+    data = await read(log)
+    assert records_in(data) == [(0, b"k2", b"v2"), (1, b"k1", None)]
+    assert isinstance(data, bytes)
+    assert [batch.codec for batch in read_batches(data)] == [stored]

@@ -23,6 +23,13 @@ from ottla.protocol.apis.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from ottla.protocol.apis.leader_and_isr import (
+    LeaderAndIsrLiveLeader,
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicState,
+)
 from ottla.protocol.framing import decode_response, encode_request, split_frames
 from ottla.protocol.schema import Message
 from ottla.simulation.cleaner import InlineCleaner
@@ -161,6 +168,35 @@ def topic(
             CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items()
         ],
     )
+
+
+async def lead(broker: OneBroker, name: str, *, leader: int, epoch: int) -> None:
+    """As the controller would, for every partition of the topic."""
+    topic = broker.services.metadata.image.topics[name]
+    states = [
+        LeaderAndIsrPartitionState(
+            partition_index=index,
+            controller_epoch=1,
+            leader=leader,
+            leader_epoch=epoch,
+            isr=[leader],
+            partition_epoch=epoch,
+            replicas=[1, 2],
+        )
+        for index in range(len(topic.partitions))
+    ]
+    request = LeaderAndIsrRequest(
+        controller_id=1,
+        controller_epoch=1,
+        topic_states=[
+            LeaderAndIsrTopicState(
+                topic_name=name, topic_id=topic.topic_id, partition_states=states
+            )
+        ],
+        live_leaders=[LeaderAndIsrLiveLeader(broker_id=1, host_name="", port=1)],
+    )
+    response = await broker.ask(request, LeaderAndIsrResponse, 5)
+    assert response.error_code == 0
 
 
 @asynccontextmanager

@@ -10,13 +10,6 @@ from ottla.protocol.apis.delete_records import (
 )
 from ottla.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.protocol.apis.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ottla.protocol.apis.leader_and_isr import (
-    LeaderAndIsrLiveLeader,
-    LeaderAndIsrPartitionState,
-    LeaderAndIsrRequest,
-    LeaderAndIsrResponse,
-    LeaderAndIsrTopicState,
-)
 from ottla.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
@@ -29,7 +22,7 @@ from tests.unit.handlers.group_client import (
     member_of,
     until_found,
 )
-from tests.unit.handlers.one_broker import OneBroker, one_broker
+from tests.unit.handlers.one_broker import OneBroker, lead, one_broker
 from tests.virtual_time import on_virtual_time
 
 NONE = ErrorCode.NONE
@@ -116,45 +109,16 @@ async def test_internal_records_are_not_deleted_from_the_start() -> None:
         assert code == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-async def lead(broker: OneBroker, *, leader: int, epoch: int) -> None:
-    """As the controller would, for every partition of the topic."""
-    states = [
-        LeaderAndIsrPartitionState(
-            partition_index=index,
-            controller_epoch=1,
-            leader=leader,
-            leader_epoch=epoch,
-            isr=[leader],
-            partition_epoch=epoch,
-            replicas=[1, 2],
-        )
-        for index in range(2)
-    ]
-    topic = broker.services.metadata.image.topics[GROUP_METADATA_TOPIC]
-    request = LeaderAndIsrRequest(
-        controller_id=1,
-        controller_epoch=1,
-        topic_states=[
-            LeaderAndIsrTopicState(
-                topic_name=GROUP_METADATA_TOPIC, topic_id=topic.topic_id, partition_states=states
-            )
-        ],
-        live_leaders=[LeaderAndIsrLiveLeader(broker_id=1, host_name="", port=1)],
-    )
-    response = await broker.ask(request, LeaderAndIsrResponse, 5)
-    assert response.error_code == NONE
-
-
 @on_virtual_time
 async def test_who_leads_no_more_coordinates_no_more_until_it_leads_again() -> None:
     async with coordinated() as broker:
         member = await member_of(broker)
         assert await commit(broker, 5, partition=1) is ErrorCode.UNKNOWN_MEMBER_ID
-        await lead(broker, leader=2, epoch=5)
+        await lead(broker, GROUP_METADATA_TOPIC, leader=2, epoch=5)
         assert await member.heartbeat() is ErrorCode.NOT_COORDINATOR
         assert await committed(broker) == (-1, ErrorCode.NOT_COORDINATOR)
         assert await committed(broker, version=1) == (-1, ErrorCode.NOT_COORDINATOR)
-        await lead(broker, leader=1, epoch=6)
+        await lead(broker, GROUP_METADATA_TOPIC, leader=1, epoch=6)
         await until_found(broker)
         assert await member.heartbeat() is NONE
 

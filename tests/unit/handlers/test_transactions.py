@@ -6,19 +6,22 @@ import asyncio
 
 import pytest
 
+from ottla.broker.transaction_metering import measure_transactions
+from ottla.metrics import Metrics
 from ottla.protocol.apis.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from ottla.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.protocol.apis.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from ottla.simulation.store import MemoryTree
 from tests.unit.handlers.group_client import committed
 from tests.unit.handlers.group_client import until_found as until_group_found
-from tests.unit.handlers.one_broker import NOW_MS, OneBroker, one_broker
+from tests.unit.handlers.one_broker import NOW_MS, OneBroker, lead, one_broker
 from tests.unit.handlers.transaction_client import (
     SETTINGS,
     Producer,
@@ -253,6 +256,50 @@ async def test_transactions_outlive_the_broker() -> None:
         await done.commit(b"c")
         assert await committed_values(broker) == [b"a", b"c"]
         assert await committed_values(broker, partition=1) == [b"b"]
+
+
+@on_virtual_time
+async def test_who_leads_no_more_coordinates_no_more_until_it_leads_again() -> None:
+    async with transacting() as broker:
+        producer = await producer_of(broker)
+        await lead(broker, TRANSACTION_STATE_TOPIC, leader=2, epoch=5)
+        assert await producer.add() == [ErrorCode.NOT_COORDINATOR]
+        assert await producer.init() is ErrorCode.NOT_COORDINATOR
+        assert (await described(broker, "x"))[0].error_code == ErrorCode.NOT_COORDINATOR
+        await lead(broker, TRANSACTION_STATE_TOPIC, leader=1, epoch=6)
+        await until_found(broker)
+        await producer.commit(b"a")
+        assert await committed_values(broker) == [b"a"]
+
+
+@on_virtual_time
+async def test_the_end_of_a_transaction_does_not_wait_for_a_topic_that_is_deleted() -> None:
+    async with transacting() as broker:
+        await broker.create("gone")
+        producer = await producer_of(broker)
+        assert await producer.add() == [NONE]
+        assert await producer.add(topic="gone") == [NONE]
+        request = DeleteTopicsRequest(topic_names=["gone"], timeout_ms=10_000)
+        assert (await broker.ask(request, DeleteTopicsResponse, 5)).responses[0].error_code == NONE
+        await broker.settled()
+        assert await producer.send(b"a") is NONE
+        assert await producer.end() is NONE
+        await until_complete(broker)
+        assert await committed_values(broker) == [b"a"]
+
+
+@on_virtual_time
+async def test_transactions_are_measured_under_kafkas_names() -> None:
+    async with transacting() as broker:
+        metrics = Metrics()
+        measure_transactions(metrics, broker.services.transactions)
+        lines = metrics.render().decode().splitlines()
+        shown = dict(line.split() for line in lines if line[0] != "#")
+        markers = "kafka_coordinator_transaction_TransactionMarkerChannelManager_"
+        assert shown[f"{markers}UnknownDestinationQueueSize"] == "0.0"
+        assert shown[f"{markers}LogAppendRetryQueueSize"] == "0.0"
+        loads = "kafka_server_transaction_coordinator_metrics_partition_load_time_"
+        assert float(shown[f"{loads}max"]) >= float(shown[f"{loads}avg"]) >= 0
 
 
 @on_virtual_time

@@ -12,7 +12,7 @@ from ottla.replication.delayed_fetch import DelayedFetch
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 from ottla.replication.reading import Isolation
-from ottla.storage.log import Appended
+from ottla.storage.append_group import Appended
 from tests.unit.replication.partitions import Answers, World, reader, wanted
 from tests.unit.storage.logs import NOW_MS, batch
 from tests.virtual_time import on_virtual_time
