@@ -22,6 +22,7 @@ Position = tuple[Place, int]
 Incoming = tuple[Place, int, str]
 
 _ANSWER_S = 30.0
+_GLANCE_S = 0.005
 _POLLED_AT_ONCE = 20
 _SETTLING_ATTEMPTS = 30  # with back-off, about a minute
 _FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
@@ -41,8 +42,15 @@ class TransactionalProducer:
         own = {**QUIET, "transactional.id": transactional_id, "linger.ms": 1, "logger": _silent()}
         self._producer: Any = made(self._library.Producer, self._library, {**own, **settings})
 
-    def initialize(self) -> Answer:
-        return self._ask(lambda: self._producer.init_transactions(_ANSWER_S))
+    def initialize(self) -> Answer | None:
+        """None: not yet; the library goes on with it, and is asked again."""
+        try:
+            self._producer.init_transactions(_GLANCE_S)
+        except self._library.KafkaException as refused:
+            if refused.args[0].code() == self._library.KafkaError._TIMED_OUT:
+                return None
+            return self._refused(refused)
+        return Answer(True)
 
     def begin(self) -> Answer:
         return self._ask(self._producer.begin_transaction)
@@ -76,7 +84,8 @@ class TransactionalProducer:
     def abandon(self) -> None:
         # Its destruction ends no transaction; what is queued would only delay it.
         if self._producer is not None:
-            self._producer.purge()
+            with suppress(self._library.KafkaException):
+                self._producer.purge()
             self._listen()
             self._producer = None
 
@@ -91,13 +100,15 @@ class TransactionalProducer:
             try:
                 ask()
             except self._library.KafkaException as refused:
-                error = refused.args[0]
-                answer = Answer(False, error.name() in _FENCED, words(refused))
-                if not error.retriable():
+                answer = self._refused(refused)
+                if not refused.args[0].retriable():
                     return answer
             else:
                 return Answer(True)
         return answer
+
+    def _refused(self, refused: Any) -> Answer:
+        return Answer(False, refused.args[0].name() in _FENCED, words(refused))
 
 
 class TransactionalConsumer:
