@@ -25,9 +25,10 @@ _ANSWER_S = 30.0
 _GLANCE_S = 0.005
 _POLLED_AT_ONCE = 20
 _SETTLING_ATTEMPTS = 30  # with back-off, about a minute
-# send_offsets_to_transaction waits without end for a coordinator that was away for a moment, until
-# a connection of its producer changes (librdkafka issue 5456); so let the idle ones change.
-_IDLE_MS = 15_000
+# Where all brokers were away, newer libraries start over with new objects for them, and
+# send_offsets_to_transaction waits without end for the old one (librdkafka issue 5511).
+_STARTS_OVER_SINCE = 0x020B0000
+_KEEPS_BROKERS: Settings = {"metadata.recovery.strategy": "none"}
 _FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
 
 
@@ -42,13 +43,9 @@ class Answer(NamedTuple):
 class TransactionalProducer:
     def __init__(self, transactional_id: str, settings: Settings) -> None:
         self._library: Any = load()
-        own = {
-            **QUIET,
-            "transactional.id": transactional_id,
-            "linger.ms": 1,
-            "connections.max.idle.ms": _IDLE_MS,
-            "logger": _silent(),
-        }
+        own = {**QUIET, "transactional.id": transactional_id, "linger.ms": 1, "logger": _silent()}
+        if self._library.libversion()[1] >= _STARTS_OVER_SINCE:
+            own |= _KEEPS_BROKERS
         self._producer: Any = made(self._library.Producer, self._library, {**own, **settings})
 
     def initialize(self) -> Answer | None:

@@ -96,6 +96,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
         Consumer=Member,
         KafkaException=FakeException,
         KafkaError=errors,
+        libversion=lambda: ("2.11.0", 0x020B00FF),
         TopicPartition=lambda *place: place,
         TIMESTAMP_NOT_AVAILABLE=0,
         TIMESTAMP_LOG_APPEND_TIME=2,
@@ -121,6 +122,15 @@ def test_a_producer_has_its_id_and_asks_as_it_is_told(producer: TransactionalPro
         ("commit_transaction", 30.0),
         ("abort_transaction", 30.0),
     ]
+
+
+def test_only_a_library_that_starts_over_is_told_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    clients = TransactionalClients("here:9092")
+    option = "metadata.recovery.strategy"
+    assert clients.producer("payments")._producer.settings[option] == "none"
+    older = ("2.6.0", 0x020600FF)
+    monkeypatch.setattr(sys.modules["confluent_kafka"], "libversion", lambda: older)
+    assert option not in clients.producer("payments")._producer.settings
 
 
 def test_what_is_refused_is_an_answer(producer: TransactionalProducer) -> None:
