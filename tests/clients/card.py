@@ -61,7 +61,8 @@ _TOOLS = {
 }
 _WORDS = {"passed": "yes", "failed": "**no**", "skipped": "not run"}
 NOTES = (
-    "- A case that fails is tried again, twice at most: clients have races of their own. "
+    "- A case that fails is tried again, twice at most: clients have races of their own. In "
+    "transactions only a client that hangs or gives up is; a record too many or too few never. "
     "kafka-python may hang in the rebalance that a new topic brings, beside Apache Kafka too, and "
     "in one that follows its first at once, with all its requests answered; aiokafka may not "
     "rejoin when a commit is refused after a stall.",

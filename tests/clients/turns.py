@@ -9,7 +9,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pytest
 
-from tests.clients.client import ClientFailed
 from tests.targets.target import SOAKING
 
 AT_A_TIME = 6
@@ -30,10 +29,16 @@ class Turns(Generic[S]):
     """The cases of one client follow each other; several clients have their turn at a time."""
 
     def __init__(
-        self, cases: Sequence[tuple[str, S]], attempt: Callable[[str, S, str], None]
+        self,
+        cases: Sequence[tuple[str, S]],
+        attempt: Callable[[str, S, str], None],
+        *,
+        forgives: type[AssertionError] = AssertionError,
     ) -> None:
-        """`attempt` gets the client, the scenario, and a name for this try."""
+        """`attempt` gets the client, the scenario, and a name for this try; after a failure of
+        another kind than it `forgives`, there is no other."""
         self._attempt = attempt
+        self._forgives = forgives
         self._pool = ThreadPoolExecutor(AT_A_TIME)
         self._outcomes: dict[tuple[str, str], Future[None]] = {
             (client, scenario.name): Future() for client, scenario in cases
@@ -56,7 +61,7 @@ class Turns(Generic[S]):
         for again in range(1, TRIES):
             try:
                 return self._attempt(client, scenario, f"{scenario.name}.{again}")
-            except (ClientFailed, AssertionError) as error:
+            except self._forgives as error:
                 _logger.warning("%s is tried again: %s", client, error)
         return self._attempt(client, scenario, scenario.name)
 
