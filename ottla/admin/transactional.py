@@ -25,6 +25,9 @@ _ANSWER_S = 30.0
 _GLANCE_S = 0.005
 _POLLED_AT_ONCE = 20
 _SETTLING_ATTEMPTS = 30  # with back-off, about a minute
+# send_offsets_to_transaction waits without end for a coordinator that was away for a moment, until
+# a connection of its producer changes (librdkafka issue 5456); so let the idle ones change.
+_IDLE_MS = 15_000
 _FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
 
 
@@ -39,7 +42,13 @@ class Answer(NamedTuple):
 class TransactionalProducer:
     def __init__(self, transactional_id: str, settings: Settings) -> None:
         self._library: Any = load()
-        own = {**QUIET, "transactional.id": transactional_id, "linger.ms": 1, "logger": _silent()}
+        own = {
+            **QUIET,
+            "transactional.id": transactional_id,
+            "linger.ms": 1,
+            "connections.max.idle.ms": _IDLE_MS,
+            "logger": _silent(),
+        }
         self._producer: Any = made(self._library.Producer, self._library, {**own, **settings})
 
     def initialize(self) -> Answer | None:
