@@ -39,9 +39,9 @@ def turns(
     with started(request.param, folder, GROUP_SETTINGS) as bootstrap:
         homes = Homes(bootstrap, folder, STARTERS)
 
-        def attempt(client: str, scenario: Scenario) -> None:
+        def attempt(client: str, scenario: Scenario, case: str) -> None:
             homes.of(client)
-            crew = Crew(homes, client, scenario.name)
+            crew = Crew(homes, client, case)
             try:
                 scenario.run(crew, ABILITIES[client])
             finally:
