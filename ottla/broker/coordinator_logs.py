@@ -15,8 +15,8 @@ from ottla.protocol.records.compression import Codec
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
-from ottla.storage.files import DiskFailed
 from ottla.storage.append_group import Appended
+from ottla.storage.files import DiskFailed
 from ottla.storage.log import Slice
 from ottla.timing.clock import Clock
 

@@ -43,8 +43,8 @@ def turns(
     with started(request.param, folder, TRANSACTION_SETTINGS) as bootstrap:
         homes = Homes(bootstrap, folder, STARTERS)
 
-        def attempt(client: str, scenario: Scenario) -> None:
-            stage = Stage(homes, client, scenario.name)
+        def attempt(client: str, scenario: Scenario, case: str) -> None:
+            stage = Stage(homes, client, case)
             try:
                 scenario.run(stage, ABILITIES[client])
             finally:
