@@ -96,7 +96,6 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
         Consumer=Member,
         KafkaException=FakeException,
         KafkaError=errors,
-        libversion=lambda: ("2.11.0", 0x020B00FF),
         TopicPartition=lambda *place: place,
         TIMESTAMP_NOT_AVAILABLE=0,
         TIMESTAMP_LOG_APPEND_TIME=2,
@@ -125,12 +124,17 @@ def test_a_producer_has_its_id_and_asks_as_it_is_told(producer: TransactionalPro
 
 
 def test_only_a_library_that_starts_over_is_told_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    clients = TransactionalClients("here:9092")
+    class Older(Producer):
+        def __init__(self, settings: dict[str, Any]) -> None:
+            if option in settings:
+                raise FakeException(TransactionError("_INVALID_ARG"))
+            super().__init__(settings)
+
     option = "metadata.recovery.strategy"
+    clients = TransactionalClients("here:9092")
     assert clients.producer("payments")._producer.settings[option] == "none"
-    older = ("2.6.0", 0x020600FF)
-    monkeypatch.setattr(sys.modules["confluent_kafka"], "libversion", lambda: older)
-    assert option not in clients.producer("payments")._producer.settings
+    monkeypatch.setattr(sys.modules["confluent_kafka"], "Producer", Older)
+    assert clients.producer("payments")._producer.settings["transactional.id"] == "payments"
 
 
 def test_what_is_refused_is_an_answer(producer: TransactionalProducer) -> None:
