@@ -140,6 +140,7 @@ def copy_once(broker: Broker, source: str, target: str, *, aborts_every: int) ->
         if turn % aborts_every:
             producer.commit_transaction(PATIENCE_S)
             continue
+        producer.flush(PATIENCE_S)  # what is not sent yet would only be dropped
         producer.abort_transaction(PATIENCE_S)
         for partition in reader.committed(reader.assignment(), PATIENCE_S):
             reader.seek(partition)
