@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, Protocol, TypeVar
 
 import pytest
 
-from tests.targets.target import SOAKING
-
 AT_A_TIME = 6
-# Clients have races of their own, each told where its tests are. In a soak nothing is tried again.
-TRIES = 1 if SOAKING else 3
-_logger = logging.getLogger(__name__)
 
 
 class Named(Protocol):
@@ -28,17 +22,8 @@ S = TypeVar("S", bound=Named)
 class Turns(Generic[S]):
     """The cases of one client follow each other; several clients have their turn at a time."""
 
-    def __init__(
-        self,
-        cases: Sequence[tuple[str, S]],
-        attempt: Callable[[str, S, str], None],
-        *,
-        forgives: tuple[type[AssertionError], ...] = (),
-    ) -> None:
-        """`attempt` gets the client, the scenario, and a name for this try; after a failure of
-        another kind than it `forgives`, there is no other."""
+    def __init__(self, cases: Sequence[tuple[str, S]], attempt: Callable[[str, S], None]) -> None:
         self._attempt = attempt
-        self._forgives = forgives
         self._pool = ThreadPoolExecutor(AT_A_TIME)
         self._outcomes: dict[tuple[str, str], Future[None]] = {
             (client, scenario.name): Future() for client, scenario in cases
@@ -51,19 +36,11 @@ class Turns(Generic[S]):
         for scenario in scenarios:
             outcome = self._outcomes[client, scenario.name]
             try:
-                self._run(client, scenario)
+                self._attempt(client, scenario)
             except BaseException as error:
                 outcome.set_exception(error)
             else:
                 outcome.set_result(None)
-
-    def _run(self, client: str, scenario: S) -> None:
-        for again in range(1, TRIES):
-            try:
-                return self._attempt(client, scenario, f"{scenario.name}.{again}")
-            except self._forgives as error:
-                _logger.warning("%s is tried again: %s", client, error)
-        return self._attempt(client, scenario, scenario.name)
 
     def result(self, client: str, scenario: S) -> None:
         self._outcomes[client, scenario.name].result()

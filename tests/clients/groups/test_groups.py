@@ -39,9 +39,9 @@ def turns(
     with started(request.param, folder, GROUP_SETTINGS) as bootstrap:
         homes = Homes(bootstrap, folder, STARTERS)
 
-        def attempt(client: str, scenario: Scenario, case: str) -> None:
+        def attempt(client: str, scenario: Scenario) -> None:
             homes.of(client)
-            crew = Crew(homes, client, case)
+            crew = Crew(homes, client, scenario.name)
             try:
                 scenario.run(crew, ABILITIES[client])
             finally:

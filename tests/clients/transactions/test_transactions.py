@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.client import ClientFailed
 from tests.clients.groups.crew import Homes
 from tests.clients.transactions.churn import CHURNS
 from tests.clients.transactions.roster import ROSTER, STARTERS
@@ -43,16 +42,14 @@ def turns(
     with started(request.param, folder, TRANSACTION_SETTINGS) as bootstrap:
         homes = Homes(bootstrap, folder, STARTERS)
 
-        def attempt(client: str, scenario: Scenario, case: str) -> None:
-            stage = Stage(homes, client, case)
+        def attempt(client: str, scenario: Scenario) -> None:
+            stage = Stage(homes, client, scenario.name)
             try:
                 scenario.run(stage, ABILITIES[client])
             finally:
                 stage.end()
 
-        # A client may hang once; that a record is there twice, or not, is never forgiven.
-        cases = chosen(request, test_transactions_of)
-        turns = Turns(cases, attempt, forgives=(ClientFailed,))
+        turns = Turns(chosen(request, test_transactions_of), attempt)
         try:
             yield turns
         finally:
