@@ -141,6 +141,10 @@ def _check(
         ):
             continue
         checked.append(segment)
+        if found.was_clean or is_flushed:
+            # Saved last, it says that all are whole: a crash meanwhile brings us here again.
+            log.disk.remove(segment.path(".index"))
+            log.disk.sync_folder(log.folder)
         wrong = check_segment(
             segment, next_base=next_base, epochs=log.epochs, on_progress=on_progress
         )
@@ -210,9 +214,6 @@ def _has_lost_aborted(
         is_lost = True  # nobody knows
     if is_lost:
         log_.warning("%s has no .txnindex; it is made anew", segment.log.path)
-        # Saved after it, this one says that it is whole: a crash meanwhile brings us here again.
-        log.disk.remove(segment.path(".index"))
-        log.disk.sync_folder(log.folder)
     return is_lost
 
 

@@ -355,14 +355,14 @@ class Segment:
         return self.max_timestamp
 
     def save_indexes(self, *, sync: bool = False) -> None:
-        """The aborted transactions first: the other two say that the indexes are complete."""
+        """The offset index last: it says that the others are whole, and may be cut off itself."""
         self._save_aborted(sync=sync)
         if sync:
             self._disk.sync_folder(self.folder)
-        if self._offset_index is not None:
-            self._offset_index.save(sync=sync)
         if self._time_index is not None:
             self._time_index.save(sync=sync)
+        if self._offset_index is not None:
+            self._offset_index.save(sync=sync)
 
     @property
     def has_unsaved_aborted(self) -> bool:
