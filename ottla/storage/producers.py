@@ -18,6 +18,7 @@ from ottla.storage.producer import (
     ProducerState,
     fenced,
     find_duplicate,
+    knows_ends,
     out_of_order,
 )
 from ottla.storage.transactions import CompletedTransaction
@@ -66,6 +67,11 @@ class ProducerStates:
 
     def get(self, producer_id: int) -> ProducerState | None:
         return self._states.get(producer_id)
+
+    @property
+    def has_seen_ends(self) -> bool:
+        """Whether any transaction has ended here, of those who are remembered."""
+        return knows_ends(self._states.values())
 
     def active_producers(self) -> list[ProducerState]:
         return list(self._states.values())
