@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from ottla.admin.cluster import Cluster, TopicPartition
@@ -25,6 +26,9 @@ _ANSWER_S = 30.0
 _GLANCE_S = 0.005
 _POLLED_AT_ONCE = 20
 _SETTLING_ATTEMPTS = 30  # with back-off, about a minute
+# Where all brokers were away, newer libraries start over with new objects for them, and
+# send_offsets_to_transaction waits without end for the old one (librdkafka issue 5511).
+_KEEPS_BROKERS: Settings = {"metadata.recovery.strategy": "none"}
 _FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
 
 
@@ -40,7 +44,11 @@ class TransactionalProducer:
     def __init__(self, transactional_id: str, settings: Settings) -> None:
         self._library: Any = load()
         own = {**QUIET, "transactional.id": transactional_id, "linger.ms": 1, "logger": _silent()}
-        self._producer: Any = made(self._library.Producer, self._library, {**own, **settings})
+        make = partial(made, self._library.Producer, self._library)
+        try:
+            self._producer: Any = make({**own, **_KEEPS_BROKERS, **settings})
+        except ClientFailed:
+            self._producer = make({**own, **settings})  # an older library does not know it
 
     def initialize(self) -> Answer | None:
         """None: not yet; the library goes on with it, and is asked again."""

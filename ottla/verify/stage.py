@@ -126,9 +126,13 @@ class Stage:
         )
 
     def draw(self) -> Way:
-        abort, kill, zombie = self.plan[-3:]
-        shares = [1 - abort - kill - zombie, abort, kill, zombie]
-        (way,) = self.random.choices(list(Way), shares)
+        shares = {
+            Way.ABORT: self.plan.abort_share,
+            Way.KILL: self.plan.kill_share,
+            Way.ZOMBIE: self.plan.zombie_share,
+        }
+        shares[Way.COMMIT] = max(0.0, 1 - sum(shares.values()))
+        (way,) = self.random.choices(list(shares), list(shares.values()))
         return way
 
     def moved(self, offsets: dict[TopicPartition, int]) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from ottla.admin import transactional
 from ottla.admin.cluster import TopicPartition
-from ottla.admin.transactional import Answer, TransactionalClients, TransactionalProducer
+from ottla.admin.transactional import Answer, TransactionalClients, TransactionalProducer, settle
+from ottla.protocol.apis.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.schema import Message
+from tests.unit.admin.cluster import ScriptedCluster
 from tests.unit.admin.test_confluent import FakeConsumer, FakeException, FakeMessage
 
 _TIMED_OUT = -185
@@ -113,6 +123,20 @@ def test_a_producer_has_its_id_and_asks_as_it_is_told(producer: TransactionalPro
     ]
 
 
+def test_only_a_library_that_starts_over_is_told_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Older(Producer):
+        def __init__(self, settings: dict[str, Any]) -> None:
+            if option in settings:
+                raise FakeException(TransactionError("_INVALID_ARG"))
+            super().__init__(settings)
+
+    option = "metadata.recovery.strategy"
+    clients = TransactionalClients("here:9092")
+    assert clients.producer("payments")._producer.settings[option] == "none"
+    monkeypatch.setattr(sys.modules["confluent_kafka"], "Producer", Older)
+    assert clients.producer("payments")._producer.settings["transactional.id"] == "payments"
+
+
 def test_what_is_refused_is_an_answer(producer: TransactionalProducer) -> None:
     producer._producer.failures = [TransactionError("INVALID_TXN_STATE")]
     assert producer.begin() == Answer(False, False, "it said INVALID_TXN_STATE")
@@ -184,3 +208,61 @@ def test_a_member_that_may_not_seek_or_ask_hears_no() -> None:
     consumer.refused = {3: 1}
     assert not member.seek([(ORDERS, 4)])
     assert member.committed([ORDERS]) is None
+
+
+class Log:
+    """Its end is 9; of the last stable offset it tells what it is given, one after the other."""
+
+    def __init__(self, *stable: int, error: ErrorCode = ErrorCode.NONE) -> None:
+        self._stable = list(stable)
+        self._error = error
+        self.cluster = ScriptedCluster(self._answer, topics={"orders": [(0, [0], [0])]})
+
+    def settles(self) -> str:
+        return self.cluster.run(lambda cluster: settle(cluster, [TopicPartition("orders", 0)]))
+
+    def _answer(self, broker: int, message: Message) -> Message:
+        assert isinstance(message, ListOffsetsRequest)
+        offset = self._stable.pop(0) if message.isolation_level else 9
+        answer = ListOffsetsPartitionResponse(
+            partition_index=0, offset=offset, error_code=self._error
+        )
+        topic = ListOffsetsTopicResponse(name="orders", partitions=[answer])
+        return ListOffsetsResponse(topics=[topic])
+
+
+def test_a_log_is_settled_once_its_last_stable_offset_is_its_end() -> None:
+    assert Log(9).settles() == ""
+    log = Log(5, 5, 9)
+    assert log.settles() == ""
+    assert log.cluster.kinds() == ["ListOffsets"] * 6
+
+
+def test_a_transaction_that_hangs_is_named_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transactional, "_SETTLING_ATTEMPTS", 3)
+    assert Log(5, 5, 7).settles() == (
+        "the last stable offset of orders-0 stands still at 7, and its end is 9: "
+        "a transaction hangs there"
+    )
+
+
+def test_a_log_that_cannot_be_asked_is_told() -> None:
+    with pytest.raises(KafkaError, match="orders-0: "):
+        Log(5, error=ErrorCode.TOPIC_AUTHORIZATION_FAILED).settles()
+
+
+def test_everything_is_read_up_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Polled(Member):
+        def consume(self, *, num_messages: int, timeout: float) -> list[FakeMessage]:
+            return self.rounds.pop(0)
+
+        def close(self) -> None:
+            self.rounds.clear()
+
+        rounds: ClassVar = [[FakeMessage()], [FakeMessage(), FakeMessage(error=-191)], []]
+
+    monkeypatch.setattr(sys.modules["confluent_kafka"], "Consumer", Polled)
+    clients = TransactionalClients("here:9092")
+    found = list(clients.everything([ORDERS], read_committed=True))
+    assert found == [(ORDERS, 42, "v")] * 2
+    assert Polled.rounds == []
