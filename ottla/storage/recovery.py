@@ -255,13 +255,20 @@ def _next_base(log: Log, segment: Segment) -> int:
 
 
 def _load_newest_snapshot(log: Log, *, at_most: int) -> tuple[int, list[str]]:
-    """Loads it; its offset, and those that must go: behind `at_most`, and broken ones."""
+    """Loads it; its offset, and those that must go: behind `at_most`, and broken ones.
+
+    Not one from before the recovery point: of what it says is open, compaction may have taken the
+    end.
+    """
     useless: list[str] = []
+    at_least = log.segments[log.segment_number(log.recovery_point - 1)].base_offset
     log.producers.load((), end_offset=log.log_start_offset)
     for file in reversed(list_files(log.disk, log.folder)):
         if file.kind is not Kind.PRODUCERS:
             continue
         path = f"{log.folder}/{file}"
+        if file.offset < at_least:
+            break
         if log.log_start_offset < file.offset <= at_most:
             try:
                 log.producers.load(
