@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from ottla.admin.cluster import Cluster, TopicPartition
@@ -22,8 +23,12 @@ Position = tuple[Place, int]
 Incoming = tuple[Place, int, str]
 
 _ANSWER_S = 30.0
+_GLANCE_S = 0.005
 _POLLED_AT_ONCE = 20
 _SETTLING_ATTEMPTS = 30  # with back-off, about a minute
+# Where all brokers were away, newer libraries start over with new objects for them, and
+# send_offsets_to_transaction waits without end for the old one (librdkafka issue 5511).
+_KEEPS_BROKERS: Settings = {"metadata.recovery.strategy": "none"}
 _FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
 
 
@@ -39,10 +44,21 @@ class TransactionalProducer:
     def __init__(self, transactional_id: str, settings: Settings) -> None:
         self._library: Any = load()
         own = {**QUIET, "transactional.id": transactional_id, "linger.ms": 1, "logger": _silent()}
-        self._producer: Any = made(self._library.Producer, self._library, {**own, **settings})
+        make = partial(made, self._library.Producer, self._library)
+        try:
+            self._producer: Any = make({**own, **_KEEPS_BROKERS, **settings})
+        except ClientFailed:
+            self._producer = make({**own, **settings})  # an older library does not know it
 
-    def initialize(self) -> Answer:
-        return self._ask(lambda: self._producer.init_transactions(_ANSWER_S))
+    def initialize(self) -> Answer | None:
+        """None: not yet; the library goes on with it, and is asked again."""
+        try:
+            self._producer.init_transactions(_GLANCE_S)
+        except self._library.KafkaException as refused:
+            if refused.args[0].code() == self._library.KafkaError._TIMED_OUT:
+                return None
+            return self._refused(refused)
+        return Answer(True)
 
     def begin(self) -> Answer:
         return self._ask(self._producer.begin_transaction)
@@ -76,7 +92,8 @@ class TransactionalProducer:
     def abandon(self) -> None:
         # Its destruction ends no transaction; what is queued would only delay it.
         if self._producer is not None:
-            self._producer.purge()
+            with suppress(self._library.KafkaException):
+                self._producer.purge()
             self._listen()
             self._producer = None
 
@@ -91,13 +108,15 @@ class TransactionalProducer:
             try:
                 ask()
             except self._library.KafkaException as refused:
-                error = refused.args[0]
-                answer = Answer(False, error.name() in _FENCED, words(refused))
-                if not error.retriable():
+                answer = self._refused(refused)
+                if not refused.args[0].retriable():
                     return answer
             else:
                 return Answer(True)
         return answer
+
+    def _refused(self, refused: Any) -> Answer:
+        return Answer(False, refused.args[0].name() in _FENCED, words(refused))
 
 
 class TransactionalConsumer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -38,8 +39,9 @@ group read what is committed and write an output for each input, with their offs
 once; some die on the way. Consumers read along, in both isolations. In the end everything is
 read, and the whole history is checked, as by `ottla verify history`.
 
-Works on Ottla and on Apache Kafka. Needs `pip install 'ottla[cli]'`. The topics are deleted in the
-end, unless `--keep`. Ctrl-C stops it, and what was done is checked.
+Works on Ottla and on Apache Kafka; kill brokers meanwhile, if you like. Needs
+`pip install 'ottla[cli]'`. The topics are deleted in the end, unless `--keep`. Ctrl-C stops it, and
+what was done is checked.
 
 Exit code: 0 nothing is wrong; 1 something is, or the cluster did not answer; 2 wrong call.
 
@@ -50,6 +52,10 @@ Examples:
 - `ottla verify transactions --seed 42 --json`
 """
 _SEEDS = 1_000_000
+
+AbortShare = Annotated[float, typer.Option(min=0, max=1, help="Of transactions, aborted.")]
+KillShare = Annotated[float, typer.Option(min=0, max=1, help="Left open by a killed producer.")]
+ZombieShare = Annotated[float, typer.Option(min=0, max=1, help="Finished by a zombie.")]
 
 
 def verify_transactions(
@@ -62,9 +68,9 @@ def verify_transactions(
     records: Annotated[int, typer.Option(min=1, help="At most, in one transaction.")] = 10,
     members: Annotated[int, typer.Option(min=0, help="Of the group that transforms.")] = 2,
     readers: Annotated[int, typer.Option(min=0, help="Consumers that read along.")] = 2,
-    abort_share: Annotated[float, typer.Option(min=0, max=1, help="Aborted.")] = 0.2,
-    kill_share: Annotated[float, typer.Option(min=0, max=1, help="Left open by the dead.")] = 0.1,
-    zombie_share: Annotated[float, typer.Option(min=0, max=1, help="Finished by zombies.")] = 0.05,
+    abort_share: AbortShare = 0.2,
+    kill_share: KillShare = 0.1,
+    zombie_share: ZombieShare = 0.05,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Repeats the draws of a run.", show_default=False)
     ] = None,
@@ -100,6 +106,10 @@ def verify_transactions(
     recorded, trouble = _recorded(plan, seed, bootstrap, replication_factor, keep=keep)
     if history is not None:
         _save(recorded, history)
+    _tell(recorded, trouble, seed, as_json=as_json)
+
+
+def _tell(recorded: History, trouble: str, seed: int, *, as_json: bool) -> None:
     if trouble:
         typer.echo(f"ottla: {trouble}. The seed was {seed}.", err=True)
     tell_report(check(recorded), {"seed": seed, "trouble": trouble}, as_json=as_json)
@@ -128,7 +138,9 @@ def _recorded(
         trouble = str(cause)
     finally:
         if not keep:
-            on_cluster(bootstrap, lambda cluster: delete(cluster, topics))
+            # A cluster that is gone has been told of; what was recorded is still worth a look.
+            with suppress(typer.Exit):
+                on_cluster(bootstrap, lambda cluster: delete(cluster, topics))
     return recorder.history(), trouble
 
 
@@ -150,7 +162,10 @@ class _Clients(TransactionalClients):
 
     def settle(self, partitions: Sequence[Place]) -> str:
         places = [TopicPartition(*each) for each in partitions]
-        return on_cluster(self._bootstrap, lambda cluster: settle(cluster, places))
+        try:
+            return on_cluster(self._bootstrap, lambda cluster: settle(cluster, places))
+        except typer.Exit:
+            return "what is left cannot be read"
 
 
 async def _create(cluster: Cluster, names: list[str], plan: Plan, replication_factor: int) -> None:

@@ -21,7 +21,7 @@ class Writer:
 
     def acts(self, transactions: int) -> Actor:
         stage = self._stage
-        producer = stage.take(self._id)
+        producer = yield from stage.take(self._id)
         try:
             for _ in range(transactions):
                 producer = yield from self._transaction(producer)
@@ -31,7 +31,7 @@ class Writer:
 
     def _transaction(self, producer: RecordedProducer) -> Generator[None, None, RecordedProducer]:
         stage = self._stage
-        producer = begun(stage, self._id, producer)
+        producer = yield from begun(stage, self._id, producer)
         yield
         for _ in range(stage.random.randint(1, stage.plan.records)):
             producer.send(stage.random.choice(stage.plan.inputs))
@@ -49,7 +49,7 @@ class Member:
         self._id = transactional_id
 
     def acts(self) -> Actor:
-        producer = self._stage.take(self._id)
+        producer = yield from self._stage.take(self._id)
         consumer = self._join()
         try:
             while True:
@@ -57,7 +57,7 @@ class Member:
                     self._stage.moved(consumer.committed)
                     yield
                     continue
-                producer = begun(self._stage, self._id, producer)
+                producer = yield from begun(self._stage, self._id, producer)
                 way = yield from self._send(producer, consumer, reads)
                 is_done, producer = yield from ended(self._stage, self._id, producer, way)
                 if is_done:
@@ -113,11 +113,13 @@ def read(stage: Stage, isolation: Isolation) -> Actor:
         reader.close()
 
 
-def begun(stage: Stage, transactional_id: str, producer: RecordedProducer) -> RecordedProducer:
+def begun(
+    stage: Stage, transactional_id: str, producer: RecordedProducer
+) -> Generator[None, None, RecordedProducer]:
     """A producer with a transaction; another one, if this one can no more."""
     if not producer.begin():
         producer.abandon()
-        producer = stage.take(transactional_id)
+        producer = yield from stage.take(transactional_id)
         producer.begin()
     return producer
 
@@ -138,10 +140,10 @@ def ended(
             producer.abandon()
             yield from stage.linger()
         case Way.ZOMBIE:
-            successor = stage.take(transactional_id)
+            successor = yield from stage.take(transactional_id)
             yield from stage.linger()
             producer.send(stage.random.choice(stage.plan.inputs))
             producer.end(is_commit=True)
             producer.abandon()
             return False, successor
-    return False, stage.take(transactional_id)
+    return False, (yield from stage.take(transactional_id))

@@ -24,7 +24,10 @@ class Answer(Protocol):
 class Producer(Protocol):
     """Owner of a transactional id, as soon as it is initialized."""
 
-    def initialize(self) -> Answer: ...
+    def initialize(self) -> Answer | None:
+        """None: not yet, to be asked again a little later."""
+        ...
+
     def begin(self) -> Answer: ...
     def send(self, partition: Place, value: str, on_delivery: Callable[[int | None], None]) -> None:
         """Hears the offset later, or None if it failed."""

@@ -38,18 +38,20 @@ class RecordedProducer:
         self.transaction = ""
         self.trouble = ""
         self._count = 0
+        self._asked = 0  # when it was first asked to be initialized
         self._recorder = recorder
         self._producer = clients.producer(transactional_id)
         self._on_the_way: dict[str, Sent] = {}
 
-    def initialize(self) -> bool:
-        asked = self._recorder.now()
+    def initialize(self) -> bool | None:
+        """None: not yet."""
+        self._asked = self._asked or self._recorder.now()
         answer = self._producer.initialize()
+        if answer is None:
+            return None
         outcome = self._outcome(answer.is_ok, answer.words)
-        event = Initialized(
-            self.client, self.transactional_id, asked, self._recorder.now(), outcome
-        )
-        self._recorder.add(event)
+        times = (self._asked, self._recorder.now())
+        self._recorder.add(Initialized(self.client, self.transactional_id, *times, outcome))
         return answer.is_ok
 
     def begin(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from enum import Enum, auto
 from random import Random
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from ottla.verify.clients import Clients
 from ottla.verify.history import Isolation, Recorder, TopicPartition
 from ottla.verify.recorded import RecordedConsumer, RecordedProducer
 
+PATIENCE_S = 60.0
 _ATTEMPTS = 5
 _OPEN_STEPS = 20  # the longest that a dead producer's transaction stays open
 
@@ -75,8 +76,8 @@ class Stage:
         self._lives: dict[str, int] = {}
         self._taken: dict[str, None] = {}
 
-    def take(self, transactional_id: str) -> RecordedProducer:
-        """A new producer in the place of whoever had the id."""
+    def take(self, transactional_id: str) -> Generator[None, None, RecordedProducer]:
+        """A new producer in the place of whoever had the id; others act meanwhile."""
         self._taken[transactional_id] = None
         for _ in range(_ATTEMPTS):
             producer = RecordedProducer(
@@ -85,15 +86,29 @@ class Stage:
                 transactional_id=f"{self.plan.group}-{transactional_id}",
                 client=self._name(transactional_id),
             )
-            if producer.initialize():
+            began_s = self.elapsed_s()
+            while (is_done := producer.initialize()) is None:
+                if self.elapsed_s() - began_s > PATIENCE_S:
+                    break
+                yield
+            if is_done:
                 return producer
             producer.abandon()
-        raise Stuck(f"no producer can take {producer.transactional_id}: {producer.trouble}")
+        words = producer.trouble or "it takes too long"
+        raise Stuck(f"no producer can take {producer.transactional_id}: {words}")
 
     def fence_all(self) -> None:
         """Nobody's transaction stays open."""
         for transactional_id in list(self._taken):
-            self.take(transactional_id).abandon()
+            self._at_once(self.take(transactional_id)).abandon()
+
+    def _at_once(self, taking: Generator[None, None, RecordedProducer]) -> RecordedProducer:
+        while True:
+            try:
+                next(taking)
+            except StopIteration as taken:
+                producer: RecordedProducer = taken.value
+                return producer
 
     def reader(self, isolation: Isolation) -> RecordedConsumer:
         is_committed = isolation is Isolation.READ_COMMITTED
@@ -111,9 +126,13 @@ class Stage:
         )
 
     def draw(self) -> Way:
-        abort, kill, zombie = self.plan[-3:]
-        shares = [1 - abort - kill - zombie, abort, kill, zombie]
-        (way,) = self.random.choices(list(Way), shares)
+        shares = {
+            Way.ABORT: self.plan.abort_share,
+            Way.KILL: self.plan.kill_share,
+            Way.ZOMBIE: self.plan.zombie_share,
+        }
+        shares[Way.COMMIT] = max(0.0, 1 - sum(shares.values()))
+        (way,) = self.random.choices(list(shares), list(shares.values()))
         return way
 
     def moved(self, offsets: dict[TopicPartition, int]) -> None:

@@ -11,10 +11,9 @@ from itertools import cycle, islice
 
 from ottla.verify.actors import Actor, Member, Writer, read
 from ottla.verify.history import FinalRead, Isolation, TopicPartition
-from ottla.verify.stage import Stage, Stuck
+from ottla.verify.stage import PATIENCE_S, Stage, Stuck
 
-_WAIT_S = 0.05
-_PATIENCE_S = 60.0
+_WAIT_S = 0.005
 _PIECE = 10_000  # records in one event of a final read
 _ENDED = object()
 
@@ -83,7 +82,7 @@ class Workload:
             left = [each for each, end in ends.items() if stage.committed.get(each, 0) < end]
             if not left:
                 return
-            if stage.elapsed_s() - stage.moved_s > _PATIENCE_S:
+            if stage.elapsed_s() - stage.moved_s > PATIENCE_S:
                 at = stage.committed.get(left[0], 0)
                 raise Stuck(f"the loop stands still at offset {at} of {left[0]}")
             next(stage.random.choice(actors))

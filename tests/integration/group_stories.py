@@ -167,6 +167,27 @@ def records_in_an_avro_file(commands: Commands, topic: str, folder: Path) -> Non
     assert [each | {"partition": 0} for each in second] == first
 
 
+def verified_transactions(commands: Commands, folder: Path) -> None:
+    """The whole workload; and what it saved is found to be as good, or not once it is changed."""
+    file = folder / "run.jsonl"
+    work = ("verify", "transactions", "-n", "40", "--seed", "1", "--history", str(file))
+    before = commands.told("topics", "list")
+    report = commands.told(*work)
+    assert (report["seed"], report["trouble"], report["findings"]) == (1, "", [])
+    statistics = report["statistics"]
+    assert min(statistics["committed"], statistics["transformed"]) > 20
+    assert statistics["aborted"] > 5
+    own = {"__consumer_offsets", "__transaction_state"}
+    there = {each["topic"] for each in before} | own
+    assert {each["topic"] for each in commands.told("topics", "list")} <= there
+    assert commands.told("verify", "history", str(file))["statistics"] == statistics
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if '"ended"' not in line))
+    damaged = commands.run("verify", "history", str(file))
+    assert damaged.exit_code == 1
+    assert "FOUND: dirty read" in damaged.stdout
+
+
 def verified_clients(commands: Commands, topic: str) -> None:
     produced = commands.done("verify", "produce", topic, "-n", "5", "--repeating-keys", "2")
     told = [json.loads(line) for line in produced.splitlines()]

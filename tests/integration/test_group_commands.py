@@ -10,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.group_stories import STORIES, Commands, records_in_an_avro_file
+from tests.integration.group_stories import (
+    STORIES,
+    Commands,
+    records_in_an_avro_file,
+    verified_transactions,
+)
 
 _PATIENCE_S = 60
 
@@ -45,6 +50,10 @@ def test_records_go_into_an_avro_file_and_back(commands: Commands, tmp_path: Pat
     pytest.importorskip("fastavro")
     commands.done("topics", "create", "filed", "-p", "2")
     records_in_an_avro_file(commands, "filed", tmp_path)
+
+
+def test_a_workload_of_transactions_is_verified(commands: Commands, tmp_path: Path) -> None:
+    verified_transactions(commands, tmp_path)
 
 
 def test_a_broker_of_ours_tells_why_a_group_rebalanced(

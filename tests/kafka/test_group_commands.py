@@ -15,6 +15,7 @@ from tests.integration.group_stories import (
     TOTAL,
     Commands,
     records_in_an_avro_file,
+    verified_transactions,
 )
 from tests.kafka.peer import KafkaPeer, run_tool
 
@@ -54,6 +55,10 @@ def test_records_go_into_an_avro_file_and_back(
 ) -> None:
     pytest.importorskip("fastavro")
     records_in_an_avro_file(commands, topic(peer, commands, "filed"), tmp_path)
+
+
+def test_a_workload_of_transactions_is_verified(commands: Commands, tmp_path: Path) -> None:
+    verified_transactions(commands, tmp_path)
 
 
 def test_a_group_is_described_as_kafkas_own_tool_does(

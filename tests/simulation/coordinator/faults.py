@@ -34,27 +34,29 @@ class Faults:
         self._usual_ms = (1, 200) if is_synced else (0, 0)
         machine.threads.delay_ms = self._usual_ms
 
-    async def hand_over(self, partition: int) -> None:
+    async def hand_over(self, partition: int, *, topic: str = GROUP_METADATA_TOPIC) -> None:
         """Another broker leads it for a while, and writes nothing; it may take long to load."""
-        await self._lead(partition, leader=FOLLOWER, isr=[FOLLOWER, 0])
+        await self._lead(topic, partition, leader=FOLLOWER, isr=[FOLLOWER, 0])
         await asyncio.sleep(self._chance.uniform(0, 3))
         self._machine.threads.delay_ms = self._chance.choice((self._usual_ms, (10, 1_000)))
-        await self._lead(partition, leader=0, isr=[0])
+        await self._lead(topic, partition, leader=0, isr=[0])
         await asyncio.sleep(self._chance.uniform(0, 3))
         self._machine.threads.delay_ms = self._usual_ms
 
-    async def wait_for_a_silent_replica(self, partition: int) -> None:
+    async def wait_for_a_silent_replica(
+        self, partition: int, *, topic: str = GROUP_METADATA_TOPIC
+    ) -> None:
         """Appends time out, and are in the log."""
-        await self._lead(partition, leader=0, isr=[0, FOLLOWER])
+        await self._lead(topic, partition, leader=0, isr=[0, FOLLOWER])
         await asyncio.sleep(self._chance.uniform(1, 8))
-        await self._lead(partition, leader=0, isr=[0])
+        await self._lead(topic, partition, leader=0, isr=[0])
 
-    async def _lead(self, partition: int, *, leader: int, isr: list[int]) -> None:
+    async def _lead(self, topic: str, partition: int, *, leader: int, isr: list[int]) -> None:
         """As the controller would; after a death it knows the epoch, and that this broker leads."""
-        store, path = self._machine.store, partition_state(GROUP_METADATA_TOPIC, partition)
+        store, path = self._machine.store, partition_state(topic, partition)
         entry = await store.read(path)
         if entry is None:
-            return  # nobody has asked for a group yet
+            return  # nobody has asked for a group or a transaction yet
         controller_epoch = self._machine.broker.controller.context.epoch
         epoch = PartitionState.decode(entry.data, path).leader_epoch + 1
         await store.write(path, PartitionState(0, epoch, (0,), controller_epoch).encode())
@@ -67,11 +69,11 @@ class Faults:
             partition_epoch=epoch,
             replicas=[0, FOLLOWER],
         )
-        topic = LeaderAndIsrTopicState(topic_name=GROUP_METADATA_TOPIC, partition_states=[state])
+        told = LeaderAndIsrTopicState(topic_name=topic, partition_states=[state])
         request = LeaderAndIsrRequest(
             controller_id=0,
             controller_epoch=controller_epoch,
-            topic_states=[topic],
+            topic_states=[told],
             live_leaders=[],
         )
         self._clock.disturb()

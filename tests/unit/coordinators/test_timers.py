@@ -70,3 +70,16 @@ async def test_a_cancelled_timer_is_never_due_and_can_be_set_again() -> None:
     heard.timers.cancel_all()
     await asyncio.sleep(1)
     assert len(heard.due) == 1
+
+
+@on_virtual_time
+async def test_timers_that_wait_are_known_by_their_key_and_counted_by_their_kind() -> None:
+    heard = Heard()
+    heard.set(SESSION, 100)
+    heard.set(("session", "n"), 200)
+    heard.set(("join",), 50)
+    assert SESSION in heard.timers
+    assert heard.timers.count("session") == 2
+    await asyncio.sleep(0.1)
+    assert SESSION not in heard.timers
+    assert [heard.timers.count(kind) for kind in ("session", "join", "sync")] == [1, 0, 0]

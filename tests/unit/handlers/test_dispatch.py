@@ -9,8 +9,14 @@ import pytest
 from ottla.handlers import HANDLERS, handler
 from ottla.protocol.apis.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from ottla.protocol.apis.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+from ottla.protocol.apis.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ottla.protocol.apis.write_txn_markers import (
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.registry import request_type
+from ottla.protocol.schema import Message
 from tests.unit.handlers.one_broker import one_broker, topic
 from tests.virtual_time import on_virtual_time
 
@@ -61,3 +67,19 @@ async def test_an_answer_that_cannot_be_encoded_closes_the_connection_and_nothin
         await broker.until(lambda: broker.client.connection.is_closed)
         monkeypatch.undo()
         assert broker.broker.controller.is_active  # the broker goes on
+
+
+@on_virtual_time
+async def test_what_the_broker_tells_itself_is_answered_like_any_request() -> None:
+    async with one_broker() as broker:
+        told: list[Message] = []
+        tell = broker.broker.loopback.tell
+        tell(WriteTxnMarkersRequest(markers=[]), told.append)
+        half = InitProducerIdRequest(
+            transactional_id="x", transaction_timeout_ms=1000, producer_id=5
+        )
+        tell(half, told.append)
+        nothing, refused = told
+        assert isinstance(nothing, WriteTxnMarkersResponse)
+        assert isinstance(refused, InitProducerIdResponse)
+        assert refused.error_code == ErrorCode.INVALID_REQUEST

@@ -10,6 +10,7 @@ from ottla.verify.history import Isolation, TopicPartition
 from tests.unit.verify.model import Cluster, Open, State
 
 _AT_ONCE = 5
+_LOOKS = 3  # until an id is taken
 
 
 class Told(NamedTuple):
@@ -22,9 +23,13 @@ class ModelProducer:
     def __init__(self, clients: ModelClients, transactional_id: str) -> None:
         self._clients = clients
         self._id = transactional_id
+        self._looks = 0
         self._open: Open | None = None
 
-    def initialize(self) -> Told:
+    def initialize(self) -> Told | None:
+        self._looks += 1
+        if self._looks < _LOOKS:
+            return None
         before = self._clients.owners.get(self._id)
         if before is not None and before._open is not None:
             self._clients.cluster.end(before._open, is_commit=False)
