@@ -93,8 +93,17 @@ class CleanedSegment:
             self._pieces = []
             self._pending_bytes = 0
 
-    def finish(self, aborted: Iterable[AbortedTransaction], *, modified_ms: int) -> CleanedFiles:
-        """Everything synced, and as old as the newest source: retention counts by that."""
+    def finish(
+        self,
+        aborted: Iterable[AbortedTransaction],
+        *,
+        had_transactions: bool,
+        modified_ms: int,
+    ) -> CleanedFiles:
+        """Everything synced, and as old as the newest source: retention counts by that.
+
+        Where there was an index of aborted transactions there is one again, were it empty.
+        """
         self._write()
         self._file.sync()
         self._file.close()
@@ -102,10 +111,11 @@ class CleanedSegment:
         self._index.save(sync=True)
         self._time_index.save(sync=True)
         kinds = list(_KINDS[:3])
-        if entries := [entry.encode() for entry in aborted]:
+        entries = [entry.encode() for entry in aborted]
+        if entries or had_transactions:
             kinds.append(Kind.TRANSACTION_INDEX)
             file = self._disk.open(self._path(Kind.TRANSACTION_INDEX), create=True)
-            file.append(entries)
+            file.append(entries or [b""])
             file.sync()
             file.close()
         for kind in kinds:

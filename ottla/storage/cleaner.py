@@ -148,6 +148,10 @@ class _Work:
             builder.skip_to(next_offset)
         return builder.end_offset
 
+    def _has_index(self, segment: SegmentFacts) -> bool:
+        name = FileName(segment.base_offset, Kind.TRANSACTION_INDEX)
+        return self._disk.status(f"{self._folder}/{name}") is not None
+
     def rewrite(
         self,
         group: Sequence[SegmentFacts],
@@ -178,7 +182,11 @@ class _Work:
                     records_kept += outcome.records_kept
                     if outcome.data is not None:
                         target.add(outcome.data)
-            files = target.finish(trail.take_indexed(), modified_ms=group[-1].modified_ms)
+            files = target.finish(
+                trail.take_indexed(),
+                had_transactions=any(self._has_index(segment) for segment in group),
+                modified_ms=group[-1].modified_ms,
+            )
         finally:
             if files is None:
                 target.discard()

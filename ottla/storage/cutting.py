@@ -33,7 +33,8 @@ def truncate(log: Log, offset: int, *, now_ms: int) -> bool:
     remove_snapshots(log.disk, log.folder, above=offset)
     log.disk.sync_folder(log.folder)
     if log.producers.truncate(log_start_offset=log.log_start_offset, log_end_offset=offset):
-        rebuild_producers(log)
+        for path in rebuild_producers(log):
+            log.disk.remove(path)
     if log.epochs.truncate_from_end(offset):
         log.save_fewer_epochs()
     return True

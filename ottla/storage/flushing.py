@@ -116,8 +116,7 @@ def close(log: Log) -> None:
         log.active.close()  # never written to: whatever is lost of it is made anew as it was
         return
     finish_drops(log)
-    log.active.seal()
-    log.save_snapshot()
+    log.seal()
     for segment in log.segments:
         segment.save_indexes()
     snapshot = f"{log.folder}/{log.next_offset:020d}{Kind.PRODUCERS.value}"
@@ -129,8 +128,12 @@ def close(log: Log) -> None:
 
 
 def _remove_old_snapshots(log: Log) -> None:
-    """Recovery starts at the segment of the recovery point: older snapshots have had their day."""
+    """Recovery starts at the segment of the recovery point, and needs none before that.
+
+    But as in Kafka each segment has one: it tells whether transactions had ended by then.
+    """
     needed = _segments_to_flush(log)[0].base_offset
+    bases = {segment.base_offset for segment in log.segments}
     for file in list_files(log.disk, log.folder):
-        if file.kind is Kind.PRODUCERS and file.offset < needed:
+        if file.kind is Kind.PRODUCERS and file.offset < needed and file.offset not in bases:
             log.disk.remove(f"{log.folder}/{file}")

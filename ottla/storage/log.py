@@ -362,14 +362,20 @@ class Log:
         self.commit()
         if not self.active.size_bytes and self.active.base_offset == self.next_offset:
             return self.active
-        self.active.seal()
-        self.save_snapshot()
+        self.seal()
         segment = Segment.create(
             self.disk, self.folder, self.next_offset, self.config, now_ms=now_ms
         )
         segment.jitter_ms = self._jitter(self.config.segment_jitter_ms)
         self.segments.append(segment)
         return segment
+
+    def seal(self) -> None:
+        """The active segment's indexes get their files, and so do the producers as they are now."""
+        if self.producers.has_seen_ends:
+            self.active.keep_transaction_index()
+        self.active.seal()
+        self.save_snapshot()
 
     def write_back_due(self) -> WriteBack | None:
         """What was appended since the last time, once it is 64 MB; who asks must `run` it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -49,6 +50,11 @@ class Duplicate(NamedTuple):
     first_offset: int
     last_offset: int
     timestamp: int
+
+
+def knows_ends(states: Iterable[ProducerState]) -> bool:
+    """Whether any of them has ended a transaction."""
+    return any(state.coordinator_epoch >= 0 for state in states)
 
 
 def find_duplicate(state: ProducerState, header: BatchHeader) -> Duplicate:

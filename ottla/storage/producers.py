@@ -18,6 +18,7 @@ from ottla.storage.producer import (
     ProducerState,
     fenced,
     find_duplicate,
+    knows_ends,
     out_of_order,
 )
 from ottla.storage.transactions import CompletedTransaction
@@ -70,6 +71,11 @@ class ProducerStates:
     def in_transactions(self) -> list[ProducerState]:
         """Those whose transactions are open, in the order of where they began."""
         return [self._states[producer_id] for producer_id in self._open.values()]
+
+    @property
+    def has_seen_ends(self) -> bool:
+        """Whether any transaction has ended here, of those who are remembered."""
+        return knows_ends(self._states.values())
 
     def active_producers(self) -> list[ProducerState]:
         return list(self._states.values())

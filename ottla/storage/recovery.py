@@ -22,6 +22,7 @@ from ottla.storage.leftovers import (
 )
 from ottla.storage.log import Log
 from ottla.storage.names import FileName, Kind
+from ottla.storage.producer import knows_ends
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
 from ottla.storage.scan import read_batch, walk
@@ -87,10 +88,15 @@ def open_log(
     # The file may keep what goes here until a flush saves it: up to there the batches are asked.
     log.epochs.truncate_from_end(log.next_offset)
     log.epochs.truncate_from_start(log.log_start_offset)
-    rebuild_producers(log, checked)
-    for segment in checked:
-        # Below the recovery point no flush will look after them any more.
-        segment.save_indexes(sync=segment.base_offset < log.recovery_point)
+    useless = rebuild_producers(log, checked)
+    for segment in log.segments:
+        if segment in checked and log.producers.has_seen_ends:
+            segment.keep_transaction_index()
+        if segment in checked or segment.has_unsaved_aborted:
+            # Below the recovery point no flush will look after them any more.
+            segment.save_indexes(sync=segment.base_offset < log.recovery_point)
+    for path in useless:  # only now: they tell which segments must have an index
+        log.disk.remove(path)
     log.active.load_timestamps()
     log.active.created_ms = now_ms
     return log
@@ -128,9 +134,17 @@ def _check(
         following = log.segments[number + 1 : number + 2]
         next_base = following[0].base_offset if following else None
         is_flushed = next_base is not None and next_base < (found.recovery_point or 0)
-        if (found.was_clean or is_flushed) and _has_sound_indexes(segment, names):
+        if (
+            (found.was_clean or is_flushed)
+            and _has_sound_indexes(segment, names)
+            and not _has_lost_aborted(log, segment, names, next_base=next_base)
+        ):
             continue
         checked.append(segment)
+        if found.was_clean or is_flushed:
+            # Saved last, it says that all are whole: a crash meanwhile brings us here again.
+            log.disk.remove(segment.path(".index"))
+            log.disk.sync_folder(log.folder)
         wrong = check_segment(
             segment, next_base=next_base, epochs=log.epochs, on_progress=on_progress
         )
@@ -176,6 +190,33 @@ def _has_sound_indexes(segment: Segment, names: set[str]) -> bool:
         return False
 
 
+def _has_lost_aborted(
+    log: Log, segment: Segment, names: set[str], *, next_base: int | None
+) -> bool:
+    """No index of aborted transactions, though transactions had ended by the segment's end.
+
+    Without it their records would be read as if they were committed. Of what Kafka wrote it may
+    have been empty: then it is made once.
+    """
+    if (
+        str(FileName(segment.base_offset, Kind.TRANSACTION_INDEX)) in names
+        or not segment.size_bytes
+    ):
+        return False
+    end = segment.end_offset() if next_base is None else next_base
+    snapshot = FileName(end, Kind.PRODUCERS)
+    if str(snapshot) not in names:
+        return False
+    path = f"{log.folder}/{snapshot}"
+    try:
+        is_lost = knows_ends(parse_snapshot(log.disk.read(path), path))
+    except CorruptLog:
+        is_lost = True  # nobody knows
+    if is_lost:
+        log_.warning("%s has no .txnindex; it is made anew", segment.log.path)
+    return is_lost
+
+
 def _cut(log: Log, number: int) -> None:
     """Cut the segment where it is wrong; what came after cannot follow on it any more."""
     for segment in reversed(log.segments[number + 1 :]):
@@ -187,16 +228,16 @@ def _cut(log: Log, number: int) -> None:
     log.active.log.sync()
 
 
-def rebuild_producers(log: Log, checked: Sequence[Segment] = ()) -> None:
+def rebuild_producers(log: Log, checked: Sequence[Segment] = ()) -> list[str]:
     """Producer state at the log's end: the newest snapshot that can be used, and what came after.
 
-    The aborted transactions that ended in the `checked` segments go back into them.
+    The aborted transactions that ended in the `checked` segments go back into them, and any that
+    an index has lost. Returns the snapshots that are of no use.
     """
-    start = _load_newest_snapshot(
-        log, at_most=checked[0].base_offset if checked else log.next_offset
-    )
+    at_most = checked[0].base_offset if checked else log.next_offset
+    start, useless = _load_newest_snapshot(log, at_most=at_most)
     if start >= log.next_offset:
-        return  # after a clean stop the snapshot says it all
+        return useless  # after a clean stop the snapshot says it all
     for segment in log.segments:
         if segment is not log.active and _next_base(log, segment) <= start:
             continue
@@ -205,21 +246,30 @@ def rebuild_producers(log: Log, checked: Sequence[Segment] = ()) -> None:
                 continue
             batch = read_batch(segment.log, place, check_crc=False)
             completed = replay_batch(log.producers, batch, segment.log.path)
-            if completed is not None and completed.is_aborted and segment in checked:
-                segment.aborted.append(AbortedTransaction.of(completed))
+            if completed is not None and completed.is_aborted:
+                segment.find_aborted(AbortedTransaction.of(completed))
+    return useless
 
 
 def _next_base(log: Log, segment: Segment) -> int:
     return log.segments[log.segments.index(segment) + 1].base_offset
 
 
-def _load_newest_snapshot(log: Log, *, at_most: int) -> int:
-    """Loads it and returns its offset; snapshots behind `at_most` and broken ones go."""
+def _load_newest_snapshot(log: Log, *, at_most: int) -> tuple[int, list[str]]:
+    """Loads it; its offset, and those that must go: behind `at_most`, and broken ones.
+
+    Not one from before the recovery point: of what it says is open, compaction may have taken the
+    end.
+    """
+    useless: list[str] = []
+    at_least = log.segments[log.segment_number(log.recovery_point - 1)].base_offset
     log.producers.load((), end_offset=log.log_start_offset)
     for file in reversed(list_files(log.disk, log.folder)):
         if file.kind is not Kind.PRODUCERS:
             continue
         path = f"{log.folder}/{file}"
+        if file.offset < at_least:
+            break
         if log.log_start_offset < file.offset <= at_most:
             try:
                 log.producers.load(
@@ -228,7 +278,7 @@ def _load_newest_snapshot(log: Log, *, at_most: int) -> int:
             except CorruptLog as error:
                 log_.warning("%s; an older snapshot is taken", error)
             else:
-                return file.offset
+                return file.offset, useless
         if file.offset > at_most or file.offset > log.log_start_offset:
-            log.disk.remove(path)
-    return log.log_start_offset
+            useless.append(path)
+    return log.log_start_offset, useless

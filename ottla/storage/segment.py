@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from ottla.storage.transactions import (
 
 _logger = logging.getLogger(__name__)
 _NO_TIMESTAMP = -1
+_NO_FILE = -1
 _LARGE_PIECE_BYTES = 1024 * 1024
 MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
@@ -353,23 +355,43 @@ class Segment:
         return self.max_timestamp
 
     def save_indexes(self, *, sync: bool = False) -> None:
-        """The aborted transactions first: the other two say that the indexes are complete."""
+        """The offset index last: it says that the others are whole, and may be cut off itself."""
         self._save_aborted(sync=sync)
         if sync:
             self._disk.sync_folder(self.folder)
-        if self._offset_index is not None:
-            self._offset_index.save(sync=sync)
         if self._time_index is not None:
             self._time_index.save(sync=sync)
+        if self._offset_index is not None:
+            self._offset_index.save(sync=sync)
+
+    @property
+    def has_unsaved_aborted(self) -> bool:
+        """Whether the index must be saved."""
+        return self._aborted is not None and self._aborted_saved != len(self._aborted)
+
+    def find_aborted(self, found: AbortedTransaction) -> None:
+        """It is in the log; so it must be in the index, if it is not."""
+        number = bisect_left(self.aborted, found.last_offset, key=_marker_offset)
+        if number == len(self.aborted) or self.aborted[number].last_offset != found.last_offset:
+            self.aborted.insert(number, found)
+            self._aborted_saved = min(self._aborted_saved, number)
+
+    def keep_transaction_index(self) -> None:
+        """Even an empty one: where transactions end, a missing index is a lost one.
+
+        Kafka has the file only where a transaction was aborted, and reads any.
+        """
+        if not self.aborted and self._disk.status(self.path(".txnindex")) is None:
+            self._aborted_saved = _NO_FILE
 
     def _save_aborted(self, *, sync: bool) -> None:
-        """Kafka has the file only where a transaction was aborted."""
-        if self._aborted is None or self._aborted_saved == len(self._aborted):
+        if self._aborted is None or not self.has_unsaved_aborted:
             return
+        kept = max(0, min(self._aborted_saved, len(self._aborted)))
         file = self._disk.open(self.path(".txnindex"), create=True)
         try:
-            file.truncate(min(self._aborted_saved, len(self._aborted)) * ENTRY_BYTES)
-            file.append([entry.encode() for entry in self._aborted[self._aborted_saved :]] or [b""])
+            file.truncate(kept * ENTRY_BYTES)
+            file.append([entry.encode() for entry in self._aborted[kept:]] or [b""])
             self._aborted_saved = len(self._aborted)
             if sync:
                 file.sync()
@@ -394,3 +416,7 @@ class Segment:
         if self._log is not None:
             self._log.close()
             self._log = None
+
+
+def _marker_offset(aborted: AbortedTransaction) -> int:
+    return aborted.last_offset

@@ -341,11 +341,12 @@ class World:
         close(self.log)
         self.history.durable_end = self.history.end
 
-    def reopen_cleanly(self) -> None:
+    def reopen_cleanly(self, meanwhile: Callable[[SimulatedDisk], object] = bool) -> None:
         self.close()
         self.save_checkpoint()
         self._forget_process()
         self.disk = self.disk.kill() if self.chance.random() < 0.5 else self.disk.crash()
+        meanwhile(self.disk)
         self.log = self._open(was_clean=True)
         reconcile(self.history, self.log, must_reach=self.history.end)
 
