@@ -141,7 +141,8 @@ def _check(
         ):
             continue
         checked.append(segment)
-        if found.was_clean or is_flushed:
+        has_index = str(FileName(segment.base_offset, Kind.OFFSET_INDEX)) in names
+        if has_index and (found.was_clean or is_flushed):
             # Saved last, it says that all are whole: a crash meanwhile brings us here again.
             log.disk.remove(segment.path(".index"))
             log.disk.sync_folder(log.folder)
