@@ -70,8 +70,10 @@ NOTES = (
     "while it asks for that offset, and given back within half a second, beside Apache Kafka too.",
     "- kafka-python's members ask for metadata before they join. Its leader joins again when its "
     "first metadata comes later, and hangs when such a join outlives one `poll`; so it does when a "
-    "new topic joins the pattern, beside Apache Kafka too. They poll once more before they pause: "
-    "what it has just read to its end when it is paused, it does not read on when it is resumed.",
+    "new topic joins the pattern, beside Apache Kafka too. A join that ends between two polls it "
+    "forgets, and joins again; when a static leader comes back, that brings a rebalance. They poll "
+    "once more before they pause: what it has just read to its end when it is paused, it does not "
+    "read on when it is resumed.",
     "- aiokafka once did not take a new topic in, beside Apache Kafka.",
     "- kafka-python and aiokafka do not tell their user that a static member was fenced.",
     "- aiokafka, franz-go and sarama do not read lz4 in the first message format, whose header "

@@ -13,6 +13,9 @@ from tests.clients.groups.history import ASSIGNED, FAILED, OVER, WOKEN, Event, P
 from tests.clients.groups.options import COOPERATIVE, NEVER
 
 SHORT_SESSION_MS = 2_000
+# A join of kafka-python 3.0.12 that ends between two polls is forgotten, and it joins once more;
+# where that is the leader, all others must join again: beside a real Kafka as well.
+JOINS_TWICE = ("kafka-python",)
 MIXED_WITH = ("java-3.9", "confluent-kafka", "franz-go", "sarama")  # each speaks for many
 
 
@@ -46,6 +49,8 @@ def cooperative(crew: Crew, _: Collection[str]) -> None:
 def static(crew: Crew, _: Collection[str]) -> None:
     topic = crew.topic()
     crew.open("a", instance="first")
+    if crew.client in JOINS_TWICE:
+        crew.settle("a")  # who is first leads, and is not the one who comes back
     crew.open("b", instance="second")
     owned = crew.settle("a", "b")
     before = len(crew.history.events)
