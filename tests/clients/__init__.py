@@ -1,4 +1,4 @@
-"""Real clients, unchanged: records, administration, groups, transactions; what one wrote all read."""
+"""Real clients, unchanged: what one of them wrote every other reads; groups, transactions."""
 
 from __future__ import annotations
 
