@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ottla.storage.check import check_segment
 from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
+from ottla.storage.epochs import LeaderEpochs
 from ottla.storage.files import CorruptLog, Disk
 from ottla.storage.leftovers import (
     list_files,
@@ -89,17 +90,21 @@ def open_log(
     log.epochs.truncate_from_end(log.next_offset)
     log.epochs.truncate_from_start(log.log_start_offset)
     useless = rebuild_producers(log, checked)
+    _save_indexes(log, checked)
+    for path in useless:  # only now: they tell which segments must have an index
+        log.disk.remove(path)
+    log.active.load_timestamps()
+    log.active.created_ms = now_ms
+    return log
+
+
+def _save_indexes(log: Log, checked: Sequence[Segment]) -> None:
     for segment in log.segments:
         if segment in checked and log.producers.has_seen_ends:
             segment.keep_transaction_index()
         if segment in checked or segment.has_unsaved_aborted:
             # Below the recovery point no flush will look after them any more.
             segment.save_indexes(sync=segment.base_offset < log.recovery_point)
-    for path in useless:  # only now: they tell which segments must have an index
-        log.disk.remove(path)
-    log.active.load_timestamps()
-    log.active.created_ms = now_ms
-    return log
 
 
 def start_over(log: Log, offset: int, *, now_ms: int) -> None:
@@ -134,21 +139,17 @@ def _check(
         following = log.segments[number + 1 : number + 2]
         next_base = following[0].base_offset if following else None
         is_flushed = next_base is not None and next_base < (found.recovery_point or 0)
-        if (
-            (found.was_clean or is_flushed)
-            and _has_sound_indexes(segment, names)
-            and not _has_lost_aborted(log, segment, names, next_base=next_base)
-        ):
-            continue
+        epochs = log.epochs
+        if (found.was_clean or is_flushed) and _has_sound_indexes(segment, names):
+            if not _has_lost_aborted(log, segment, names, next_base=next_base):
+                continue
+            epochs = LeaderEpochs()  # of a segment in the middle nothing is to be learnt
         checked.append(segment)
-        has_index = str(FileName(segment.base_offset, Kind.OFFSET_INDEX)) in names
-        if has_index and (found.was_clean or is_flushed):
+        if (found.was_clean or is_flushed) and segment.size_bytes:
             # Saved last, it says that all are whole: a crash meanwhile brings us here again.
             log.disk.remove(segment.path(".index"))
             log.disk.sync_folder(log.folder)
-        wrong = check_segment(
-            segment, next_base=next_base, epochs=log.epochs, on_progress=on_progress
-        )
+        wrong = check_segment(segment, next_base=next_base, epochs=epochs, on_progress=on_progress)
         if wrong is not None and (found.was_clean or is_flushed):
             raise wrong  # no crash did this: what follows was acknowledged, and stays
         if not found.was_clean and not is_flushed:
