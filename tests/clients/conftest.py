@@ -19,6 +19,10 @@ from tests.differential.case import DEFAULT, OLD_FORMATS, SETTINGS
 from tests.targets.connection import ask
 from tests.targets.target import TARGETS, started
 
+# They assert outside of test files, and their failures are to tell as much.
+for _module in ("groups.crew", "groups.scenarios", "transactions.stage", "transactions.scenarios"):
+    pytest.register_assert_rewrite(f"tests.clients.{_module}")
+
 MakeTopic = Callable[..., str]
 _NUMBERS = count()
 
