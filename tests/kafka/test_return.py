@@ -102,9 +102,10 @@ def test_ottla_and_kafka_recover_to_the_same_files(
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Those that a segment consists of."""
+    """Those that a segment consists of. Only Ottla says that nothing was aborted in one."""
     files = [file for file in sorted(folder.glob("0*")) if file.suffix != ".snapshot"]
-    return {file.name: file.read_bytes() for file in files}
+    contents = {file.name: file.read_bytes() for file in files}
+    return {name: data for name, data in contents.items() if data or ".txnindex" not in name}
 
 
 @pytest.mark.parametrize("kind", TORN)
