@@ -205,9 +205,10 @@ def _has_lost_aborted(
         or not segment.size_bytes
     ):
         return False
-    end = segment.end_offset() if next_base is None else next_base
-    snapshot = FileName(end, Kind.PRODUCERS)
-    if str(snapshot) not in names:
+    # A clean stop leaves one at the log's end, the newest; to look for that end would take longer.
+    newest = max((name for name in names if name.endswith(Kind.PRODUCERS.value)), default="")
+    snapshot = newest if next_base is None else str(FileName(next_base, Kind.PRODUCERS))
+    if snapshot not in names or snapshot <= str(FileName(segment.base_offset, Kind.PRODUCERS)):
         return False
     path = f"{log.folder}/{snapshot}"
     try:

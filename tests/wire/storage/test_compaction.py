@@ -116,5 +116,8 @@ def test_every_pass_ends_as_in_kafka() -> None:
             end = replay.compact(first_dirty=first_dirty, now_ms=expected["now_ms"])
             assert end == expected["end_offset"], number
             assert replay.files(Kind.LOG) == expected["segments"], number
-            assert replay.files(Kind.TRANSACTION_INDEX) == expected["transactions"], number
+            # Ottla leaves an empty one where there was one, to tell it from one that is lost.
+            indexes = replay.files(Kind.TRANSACTION_INDEX)
+            written = {base: data for base, data in indexes.items() if data}
+            assert written == expected["transactions"], number
             first_dirty = max(map(int, expected["segments"]))
