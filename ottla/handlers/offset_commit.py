@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from functools import partial
 from typing import Any
 
 from ottla.config.group_options import OFFSET_METADATA_MAX_BYTES
 from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
 from ottla.handlers.call import Call
+from ottla.handlers.commit_codes import UNKNOWN, Codes, codes_by_topic
 from ottla.handlers.commit_rows import commit_in_rows
 from ottla.handlers.commit_shortcut import shortcut_for
 from ottla.protocol.apis.offset_commit import (
@@ -22,7 +23,6 @@ from ottla.protocol.plain_commit import read_plain_commit
 
 read_request = read_plain_commit
 request_shortcut = shortcut_for
-_UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def handle_offset_commit(
@@ -70,10 +70,8 @@ def _known(request: OffsetCommitRequest, call: Call) -> list[OffsetToCommit]:
     return offsets
 
 
-def _reply(
-    call: Call, request: OffsetCommitRequest, errors: Mapping[TopicPartition, ErrorCode]
-) -> None:
-    call.reply(_response(request, errors))
+def _reply(call: Call, request: OffsetCommitRequest, codes: Codes) -> None:
+    call.reply(_response(request, codes))
 
 
 async def _commit_to_store(
@@ -95,15 +93,8 @@ async def _commit_to_store(
 
 
 def _response(
-    request: OffsetCommitRequest, errors: Mapping[TopicPartition, ErrorCode]
+    request: OffsetCommitRequest, codes: Codes, *, otherwise: ErrorCode = UNKNOWN
 ) -> OffsetCommitResponse:
-    """Of a partition that is named twice the answer is one, as the offset is."""
-    topics: dict[str, dict[int, ErrorCode]] = {}
-    for topic in request.topics:
-        found = topics.setdefault(topic.name, {})
-        for each in topic.partitions:
-            index = each.partition_index
-            found[index] = errors.get((topic.name, index), _UNKNOWN)
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -113,12 +104,10 @@ def _response(
                     for index, error in found.items()
                 ],
             )
-            for name, found in topics.items()
+            for name, found in codes_by_topic(request.topics, codes, otherwise=otherwise).items()
         ]
     )
 
 
 def refuse(request: OffsetCommitRequest, error: KafkaError) -> OffsetCommitResponse:
-    named = ((topic.name, each.partition_index) for topic in request.topics
-             for each in topic.partitions)  # fmt: skip
-    return _response(request, dict.fromkeys(named, error.code))
+    return _response(request, {}, otherwise=error.code)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
 from ottla.coordinators.groups.committing import meaning
 from ottla.handlers.call import Call
+from ottla.handlers.commit_codes import UNKNOWN, Codes, codes_by_topic
 from ottla.handlers.verification import FirstBatch, Question, Refusals, verify
 from ottla.protocol.apis.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -20,9 +20,6 @@ from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 
 _KNOWS_LOADING_FROM = 2
 _KNOWS_ABORTABLE_FROM = 4
-_UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-Codes = Mapping[TopicPartition, ErrorCode]
 
 
 def handle_txn_offset_commit(
@@ -108,14 +105,9 @@ def _in_words(call: Call, codes: Codes) -> Codes:
     return {place: elsewhere if code is loading else code for place, code in codes.items()}
 
 
-def _response(request: TxnOffsetCommitRequest, codes: Codes) -> TxnOffsetCommitResponse:
-    """Of a partition that is named twice the answer is one, as the offset is."""
-    topics: dict[str, dict[int, ErrorCode]] = {}
-    for topic in request.topics:
-        found = topics.setdefault(topic.name, {})
-        for each in topic.partitions:
-            index = each.partition_index
-            found[index] = codes.get((topic.name, index), _UNKNOWN)
+def _response(
+    request: TxnOffsetCommitRequest, codes: Codes, *, otherwise: ErrorCode = UNKNOWN
+) -> TxnOffsetCommitResponse:
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
@@ -125,12 +117,10 @@ def _response(request: TxnOffsetCommitRequest, codes: Codes) -> TxnOffsetCommitR
                     for index, error in found.items()
                 ],
             )
-            for name, found in topics.items()
+            for name, found in codes_by_topic(request.topics, codes, otherwise=otherwise).items()
         ]
     )
 
 
 def refuse(request: TxnOffsetCommitRequest, error: KafkaError) -> TxnOffsetCommitResponse:
-    named = ((topic.name, each.partition_index) for topic in request.topics
-             for each in topic.partitions)  # fmt: skip
-    return _response(request, dict.fromkeys(named, error.code))
+    return _response(request, {}, otherwise=error.code)
