@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ottla.network.connection import Connection
 
 _MOST = 10_000
+_LONGEST = 200  # of a name; on the wire it may have 32,767 bytes
 
 
 class ProducerClient(NamedTuple):
@@ -24,7 +25,8 @@ class ProducerClients:
     def wrote(self, producer_id: int, connection: Connection) -> None:
         clients = self._clients
         clients.pop(producer_id, None)
-        clients[producer_id] = ProducerClient(connection.client_id, connection.peer)
+        name = connection.client_id
+        clients[producer_id] = ProducerClient(name and name[:_LONGEST], connection.peer)
         if len(clients) > self._most:
             del clients[next(iter(clients))]
 

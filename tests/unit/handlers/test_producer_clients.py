@@ -19,3 +19,12 @@ async def test_the_last_client_of_each_producer_is_remembered() -> None:
         assert clients.get(1) == ProducerClient("first", "test:1")
         assert clients.get(2) is None  # 1 wrote after it
         assert clients.get(3) == ProducerClient("second", "test:1")
+
+
+@on_virtual_time
+async def test_of_an_endless_name_only_the_beginning_is_kept() -> None:
+    async with one_broker() as broker:
+        connection, clients = broker.client.connection, ProducerClients()
+        connection.client_id = "x" * 32_767
+        clients.wrote(1, connection)
+        assert clients.get(1) == ProducerClient("x" * 200, "test:1")

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.coordinators.batch import build_coordinator_batch
 from ottla.coordinators.effects import Record, RecordRows
-from ottla.coordinators.groups.offset_rows import CommittedRows, OffsetRows
+from ottla.coordinators.groups.offset_rows import CommittedRow, CommittedRows, OffsetRows
 from ottla.coordinators.groups.records import (
     NOTHING_COMMITTED,
     CommittedOffset,
@@ -17,13 +17,13 @@ from ottla.coordinators.groups.records import (
 )
 from ottla.protocol.apis.offset_commit import OffsetCommitRequestPartition
 from ottla.protocol.codec import encode
-from ottla.protocol.plain_commit import PlainPartitions, read_plain_commit
+from ottla.protocol.plain_commit import ROW_BYTES, PlainPartitions, read_plain_commit
 from tests.unit.protocol.test_plain_commit import request
 
 NOW_MS = 1_700_000_000_123
 
 
-def rows_and_records(group: str, count: int) -> tuple[CommittedRows, list[Record]]:
+def offsets_and_records(group: str, count: int) -> tuple[OffsetRows, list[Record]]:
     """Partitions and offsets with all kinds of bytes, and the same one by one."""
     wanted = request()
     wanted.topics[0].partitions = [
@@ -45,13 +45,14 @@ def rows_and_records(group: str, count: int) -> tuple[CommittedRows, list[Record
         committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, "", NOW_MS)
         key = offset_key(start, "t", each.partition_index)
         records.append(Record(key, offset_value(committed)))
-    return CommittedRows(OffsetRows("t", places, plain.rows), start, now_ms=NOW_MS), records
+    return OffsetRows("t", places, plain.rows), records
 
 
 @pytest.mark.parametrize("before", [0, 1, 50, 64, 8_150, 8_192, 20_000])
 @pytest.mark.parametrize("group", ["g", "a group whose name makes its records long" * 5])
 def test_rows_are_the_records_that_they_stand_for(group: str, before: int) -> None:
-    rows, records = rows_and_records(group, 150)
+    offsets, records = offsets_and_records(group, 150)
+    rows = CommittedRows(offsets, offset_key_start(group), now_ms=NOW_MS)
     first = [Record(b"k", b"v")] * before
     batch: list[Record | RecordRows] = [*first, rows, *first[:3], rows]
     plain = [*first, *records, *first[:3], *records]
@@ -59,6 +60,19 @@ def test_rows_are_the_records_that_they_stand_for(group: str, before: int) -> No
     assert built == build_coordinator_batch(plain, timestamp=NOW_MS)
     assert rows.size_bytes >= len(rows.encode(before))
     assert list(rows.each_value) == [record.value for record in records]
+
+
+@pytest.mark.parametrize("before", [0, 1, 64, 8_192])
+@pytest.mark.parametrize("group", ["g", "a group whose name makes its records long" * 5])
+def test_one_row_is_the_record_that_it_stands_for(group: str, before: int) -> None:
+    (topic, places, rows), records = offsets_and_records(group, 20)
+    last = OffsetRows(topic, places[-1:], rows[-ROW_BYTES:])
+    one = CommittedRow(last, offset_key_start(group), now_ms=NOW_MS)
+    first = [Record(b"k", b"v")] * before
+    built = build_coordinator_batch([*first, one], timestamp=NOW_MS)
+    assert built == build_coordinator_batch([*first, records[-1]], timestamp=NOW_MS)
+    assert one.size_bytes >= len(one.encode(before))
+    assert list(one.each_value) == [records[-1].value]
 
 
 def test_values_are_joined_only_if_all_are_plain() -> None:
