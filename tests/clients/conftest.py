@@ -13,15 +13,14 @@ from ottla.protocol.apis.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from tests.clients.asserting import rewrite_asserts
 from tests.clients.client import Client
 from tests.clients.roster import ROSTER
 from tests.differential.case import DEFAULT, OLD_FORMATS, SETTINGS
 from tests.targets.connection import ask
 from tests.targets.target import TARGETS, started
 
-# They assert outside of test files, and their failures are to tell as much.
-for _module in ("groups.crew", "groups.scenarios", "transactions.stage", "transactions.scenarios"):
-    pytest.register_assert_rewrite(f"tests.clients.{_module}")
+rewrite_asserts()
 
 MakeTopic = Callable[..., str]
 _NUMBERS = count()
