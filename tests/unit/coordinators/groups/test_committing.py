@@ -12,7 +12,8 @@ from ottla.coordinators.groups.records import (
     offset_value,
 )
 from ottla.protocol.errors import ErrorCode
-from tests.unit.coordinators.groups.world import BEGINNING_MS, NONE, World
+from tests.unit.coordinators.coordinated_world import BEGINNING_MS
+from tests.unit.coordinators.groups.world import NONE, World
 from tests.virtual_time import on_virtual_time
 
 G = "readers"

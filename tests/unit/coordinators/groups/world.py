@@ -20,11 +20,10 @@ from ottla.coordinators.groups.requests import (
 from ottla.coordinators.groups.settings import OffsetSettings
 from ottla.protocol.errors import ErrorCode
 from ottla.timing.tick import Tick
-from ottla.timing.timer import Timer
+from tests.unit.coordinators.coordinated_world import PARTITIONS, CoordinatedWorld
 from tests.unit.coordinators.fake_log import FakeLog
 from tests.unit.coordinators.groups.driver import RANGE, REBALANCE_MS, SESSION_MS, SETTINGS
 
-BEGINNING_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000
 RETENTION_MS = 24 * HOUR_MS
 OFFSETS = OffsetSettings(
@@ -37,13 +36,6 @@ OFFSETS = OffsetSettings(
 NONE = ErrorCode.NONE
 
 
-class LoopClock:
-    """Wall time that goes with the loop's."""
-
-    def now_ms(self) -> int:
-        return BEGINNING_MS + round(asyncio.get_running_loop().time() * 1000)
-
-
 class CountingRandomness:
     def __init__(self) -> None:
         self._count = 0
@@ -53,8 +45,8 @@ class CountingRandomness:
         return self._count.to_bytes(count, "big")
 
 
-class World:
-    """Partitions 0 to 3, of which 0 to 2 are led here; `reload` elects anew."""
+class World(CoordinatedWorld[GroupCoordinator]):
+    """Of groups."""
 
     def __init__(
         self,
@@ -63,10 +55,8 @@ class World:
         logs: Sequence[FakeLog] | None = None,
         **groups: int,
     ) -> None:
+        super().__init__(logs)
         loop = asyncio.get_running_loop()
-        self.logs = logs or [FakeLog() for _ in range(4)]
-        self.clock = LoopClock()
-        self.timer = Timer(loop)
         self.history = RebalanceHistory()
         self.coordinator = GroupCoordinator(
             SETTINGS._replace(**groups),
@@ -79,32 +69,11 @@ class World:
             randomness=CountingRandomness(),
             call_soon=loop.call_soon,
         )
-        self.epoch = 0
 
     async def start(self) -> World:
-        self.coordinator.start(4)
+        self.coordinator.start(PARTITIONS)
         await self.reload()
         return self
-
-    async def reload(self) -> None:
-        self.epoch += 1
-        for number in range(3):
-            self.coordinator.elected(number, self.epoch)
-        await self.settle()
-
-    async def settle(self) -> None:
-        """Until the loop has nothing to do any more at this time."""
-        for _ in range(50):
-            await asyncio.sleep(0)
-
-    async def wait(self, milliseconds: int) -> None:
-        due = asyncio.Event()
-        self.timer.call_after(milliseconds, due.set)
-        await due.wait()
-        await self.settle()
-
-    def log_of(self, group_id: str) -> FakeLog:
-        return self.logs[self.coordinator.partition_for(group_id)]
 
     def ask_join(self, group_id: str, **changes: Any) -> list[JoinAnswer]:
         join = Join(

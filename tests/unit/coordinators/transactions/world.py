@@ -12,9 +12,8 @@ from ottla.coordinators.transactions.requests import InitAnswer, Marker, TopicPa
 from ottla.coordinators.transactions.settings import TransactionSettings
 from ottla.protocol.errors import ErrorCode
 from ottla.timing.tick import Tick
-from ottla.timing.timer import Timer
+from tests.unit.coordinators.coordinated_world import CoordinatedWorld
 from tests.unit.coordinators.fake_log import FakeLog
-from tests.unit.coordinators.groups.world import LoopClock
 
 NONE = ErrorCode.NONE
 HOUR_MS = 3_600_000
@@ -91,14 +90,12 @@ class ProducerIds:
             to(self.error or self.next_id - 1)
 
 
-class World:
-    """Partitions 0 to 3, of which 0 to 2 are led here; `reload` elects anew."""
+class World(CoordinatedWorld[TransactionCoordinator]):
+    """Of transactions."""
 
     def __init__(self, *, logs: Sequence[FakeLog] | None = None, **settings: int) -> None:
+        super().__init__(logs)
         loop = asyncio.get_running_loop()
-        self.logs = logs or [FakeLog() for _ in range(4)]
-        self.clock = LoopClock()
-        self.timer = Timer(loop)
         self.brokers = Brokers()
         self.ids = ProducerIds()
         self.coordinator = TransactionCoordinator(
@@ -111,32 +108,11 @@ class World:
             clock=self.clock,
             call_soon=loop.call_soon,
         )
-        self.epoch = 0
 
     async def start(self) -> World:
         self.coordinator.start(len(self.logs))
         await self.reload()
         return self
-
-    async def reload(self) -> None:
-        self.epoch += 1
-        for number in range(3):
-            self.coordinator.elected(number, self.epoch)
-        await self.settle()
-
-    async def settle(self) -> None:
-        """Until the loop has nothing to do any more at this time."""
-        for _ in range(50):
-            await asyncio.sleep(0)
-
-    async def wait(self, milliseconds: int) -> None:
-        due = asyncio.Event()
-        self.timer.call_after(milliseconds, due.set)
-        await due.wait()
-        await self.settle()
-
-    def log_of(self, transactional_id: str) -> FakeLog:
-        return self.logs[self.coordinator.partition_for(transactional_id)]
 
     def state_of(self, transactional_id: str) -> str:
         return self.coordinator.describe(transactional_id).state
