@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -47,6 +47,26 @@ class Turns(Generic[S]):
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
+
+
+class Played(Named, Protocol):
+    @property
+    def proves(self) -> Sequence[str]: ...
+
+
+class Player(Named, Protocol):
+    @property
+    def abilities(self) -> Collection[str]: ...
+
+
+def cases(roster: Sequence[Player], scenarios: Sequence[Played]) -> list[Any]:
+    """Each client in each scenario that it can play, as parameters of a test."""
+    return [
+        pytest.param(entry.name, scenario, id=f"{entry.name}-{scenario.name}")
+        for entry in roster
+        for scenario in scenarios
+        if scenario.proves[0] in entry.abilities
+    ]
 
 
 def chosen(request: pytest.FixtureRequest, test: Callable[..., None]) -> list[tuple[str, Any]]:

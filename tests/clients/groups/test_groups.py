@@ -14,7 +14,7 @@ from tests.clients.groups.churn import CHURNS
 from tests.clients.groups.crew import Crew, Homes
 from tests.clients.groups.roster import ROSTER, STARTERS
 from tests.clients.groups.scenarios import SCENARIOS, Scenario
-from tests.clients.turns import Turns, chosen
+from tests.clients.turns import Turns, cases, chosen
 from tests.differential.case import DEFAULT, SETTINGS
 from tests.targets.target import SOAKING, TARGETS, started
 
@@ -22,12 +22,7 @@ GROUP_SETTINGS = SETTINGS[DEFAULT] | {
     "group.min.session.timeout.ms": "500",
     "offsets.topic.num.partitions": "5",
 }
-CASES = [
-    pytest.param(entry.name, scenario, id=f"{entry.name}-{scenario.name}")
-    for entry in ROSTER
-    for scenario in (*SCENARIOS, *(CHURNS if SOAKING else ()))
-    if scenario.proves[0] in entry.abilities
-]
+CASES = cases(ROSTER, (*SCENARIOS, *(CHURNS if SOAKING else ())))
 ABILITIES = {entry.name: entry.abilities for entry in ROSTER}
 
 

@@ -15,7 +15,7 @@ from tests.clients.transactions.churn import CHURNS
 from tests.clients.transactions.roster import ROSTER, STARTERS
 from tests.clients.transactions.scenarios import SCENARIOS, Scenario
 from tests.clients.transactions.stage import Stage
-from tests.clients.turns import Turns, chosen
+from tests.clients.turns import Turns, cases, chosen
 from tests.differential.case import DEFAULT, SETTINGS
 from tests.targets.target import SOAKING, TARGETS, started
 
@@ -25,12 +25,7 @@ TRANSACTION_SETTINGS = SETTINGS[DEFAULT] | {
     "transaction.state.log.num.partitions": "5",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
 }
-CASES = [
-    pytest.param(entry.name, scenario, id=f"{entry.name}-{scenario.name}")
-    for entry in ROSTER
-    for scenario in (*SCENARIOS, *(CHURNS if SOAKING else ()))
-    if scenario.proves[0] in entry.abilities
-]
+CASES = cases(ROSTER, (*SCENARIOS, *(CHURNS if SOAKING else ())))
 ABILITIES = {entry.name: entry.abilities for entry in ROSTER}
 
 
