@@ -7,6 +7,7 @@ INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TYPED := ottla tests benchmarks
 QUICK := tests/unit tests/architecture
+ON_SPARK := tests/pipelines
 BESIDE_KAFKA := tests/kafka tests/differential tests/clients tests/tools tests/hostile
 
 .DEFAULT_GOAL := help
@@ -20,7 +21,7 @@ setup: $(INSTALLED) ## make .venv and install Ottla with its development tools
 
 $(INSTALLED): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet -c constraints.txt -e '.[dev]'
+	$(PIP) install --quiet -c constraints.txt -e '.[dev,spark]'
 	@touch $@
 
 run: $(INSTALLED) ## start a broker at 127.0.0.1:9092, with its data in ottla-data; Ctrl-C stops it
@@ -36,7 +37,8 @@ check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a 
 test: check ## check, then every other test, at last those beside a real Kafka (Java, Maven)
 	@command -v kcat >/dev/null || test "$$(id -u)" != 0 || timeout 120 sh -c \
 		'apt-get update && apt-get install -y kcat' >/dev/null 2>&1 || echo 'no kcat to be had'
-	$(BIN)/pytest tests $(addprefix --ignore=,$(QUICK) $(BESIDE_KAFKA))
+	$(BIN)/pytest tests $(addprefix --ignore=,$(QUICK) $(BESIDE_KAFKA) $(ON_SPARK))
+	$(BIN)/pytest $(ON_SPARK)
 	$(BIN)/pytest $(BESIDE_KAFKA)
 
 format: $(INSTALLED) ## format the code and fix what ruff can fix
@@ -45,7 +47,8 @@ format: $(INSTALLED) ## format the code and fix what ruff can fix
 
 soak: $(INSTALLED) ## the tests with many more generated examples: takes long
 	OTTLA_TEST_PROFILE=soak $(BIN)/pytest tests --ignore=tests/packaging \
-		$(addprefix --ignore=,$(BESIDE_KAFKA))
+		$(addprefix --ignore=,$(BESIDE_KAFKA) $(ON_SPARK))
+	OTTLA_TEST_PROFILE=soak $(BIN)/pytest $(ON_SPARK)
 	OTTLA_TEST_PROFILE=soak $(BIN)/pytest $(BESIDE_KAFKA)
 
 bench: $(INSTALLED) ## run the benchmarks; BENCH="codec records" runs only these

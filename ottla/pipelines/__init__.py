@@ -1,0 +1,1 @@
+"""Pipelines on Spark, from topics, files and tables into the same, watched and repairable."""

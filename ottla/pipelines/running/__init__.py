@@ -1,0 +1,1 @@
+"""A pipeline while it runs: its session, its batches, its progress, its end."""

@@ -1,0 +1,1 @@
+"""Where a pipeline's rows come from: topics, files of a folder, a table."""

@@ -1,0 +1,1 @@
+"""Pipelines on a local Spark, one session for all."""
