@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ottla.coordinators.batch import build_coordinator_batch
+from ottla.coordinators.batch import build_coordinator_batch, encode_records
 from ottla.coordinators.effects import Record, RecordRows
 from ottla.coordinators.log import Producer
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -17,11 +17,12 @@ from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.append_group import Appended
 from ottla.storage.files import DiskFailed
-from ottla.storage.log import Slice
+from ottla.storage.slice import Slice
 from ottla.timing.clock import Clock
 
 ALL_IN_SYNC = -1
 _NOBODY = (-1, -1)
+_NONE = ErrorCode.NONE  # an enum's members are slow to find
 OnStored = Callable[[ErrorCode], None]
 OnRead = Callable[[bytes | ErrorCode], None]
 
@@ -88,18 +89,24 @@ class PartitionLog:
     def _append(
         self, records: Sequence[Record | RecordRows], producer: Producer | None
     ) -> Appended:
-        now_ms = self._clock.now_ms()
+        partition, acks, now_ms = self._partition, self._acks, self._clock.now_ms()
+        codec, log = self._codec, partition.log
+        if codec and self._is_uncompressed:
+            codec = Codec.NONE
+        if not codec and producer is None and log is not None and log.takes_own:
+            payload, count = encode_records(records)
+            return partition.append_own(payload, count, acks=acks, now_ms=now_ms)
         producer_id, producer_epoch = producer or _NOBODY
         batch = build_coordinator_batch(
             records,
             timestamp=now_ms,
-            codec=Codec.NONE if self._is_uncompressed else self._codec,
+            codec=codec,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             is_transactional=producer is not None,
         )
         view = memoryview(bytearray(batch))  # the leader writes offsets into it
-        return self._partition.append(view, acks=self._acks, now_ms=now_ms, from_client=False)
+        return partition.append(view, acks=acks, now_ms=now_ms, from_client=False)
 
     def _written(self, on_stored: OnStored, appended: Appended, timeout_ms: int) -> None:
         """The tick's writes are done, and nearly always that is all there is to wait for."""
@@ -114,7 +121,10 @@ class PartitionLog:
             and group is not None
             and group.error is None
         ):
-            self._answer(on_stored, ErrorCode.NONE)
+            if self._unanswered:
+                self._answer(on_stored, _NONE)
+            else:
+                on_stored(_NONE)
         else:
             self._wait(on_stored, appended, timeout_ms)
 

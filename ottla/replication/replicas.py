@@ -76,7 +76,7 @@ class Replicas:
         return found
 
     def appended(self, partition: Partition, *, records: int, size_bytes: int) -> None:
-        traffic = self.traffic_of(partition.topic)
+        traffic = self.traffic.get(partition.topic) or self.traffic_of(partition.topic)
         traffic.messages_in += records
         traffic.bytes_in += size_bytes
         if self._at_append is not None:
