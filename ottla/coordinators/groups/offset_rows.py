@@ -12,7 +12,6 @@ from itertools import chain
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.coordinators.effects import RecordRows
 from ottla.coordinators.groups.answers import TopicPartition
 from ottla.coordinators.groups.committing import meaning
 from ottla.coordinators.groups.partition import GroupPartition, HostedGroup
@@ -34,8 +33,6 @@ _OFFSET_AT = 2  # in a value; the leader epoch follows
 _FROM_ROW = range(4, 16)  # offset and leader epoch, in a row of the request
 _INDEX_BYTES = 4
 _NO_HEADERS = b"\0"
-_VERSION_3 = b"\0\3"
-_NO_METADATA = Struct(">2xq")  # and when it was committed
 
 
 class OffsetRows(NamedTuple):
@@ -116,33 +113,6 @@ class CommittedRows:
         return chain.from_iterable(_VALUE.iter_unpack(values))
 
 
-@lru_cache(maxsize=10_000)
-def _first_of(key_start: bytes, topic: str, index: int) -> bytes:
-    """A record up to its value, as the first of a batch."""
-    start, _, index_at = _form(key_start, topic, 1)
-    return start[:index_at] + index.to_bytes(_INDEX_BYTES, "big") + start[index_at + _INDEX_BYTES :]
-
-
-class CommittedRow(CommittedRows):
-    """Of one record, as most commits are, and mostly alone in its batch."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, offsets: OffsetRows, key_start: bytes, *, now_ms: int) -> None:
-        super().__init__(offsets, key_start, now_ms=now_ms)
-        offset_and_epoch = offsets.rows[_FROM_ROW.start : _FROM_ROW.stop]
-        self._value = _VERSION_3 + offset_and_epoch + _NO_METADATA.pack(now_ms)
-
-    def encode(self, first: int) -> bytes:
-        if first:
-            return super().encode(first)
-        return _first_of(self._key_start, *self._offsets.places[0]) + self._value + _NO_HEADERS
-
-    @property
-    def each_value(self) -> Iterator[bytes]:
-        return iter((self._value,))
-
-
 def _delta_columns(deltas: range, width: int) -> list[bytes]:
     if width == 1:
         return [bytes(range(2 * deltas[0], 2 * deltas[-1] + 1, 2))]
@@ -171,18 +141,13 @@ class RowsCommit:
         self._hosted = hosted
         self._to = to
         self._position = 0
-        self._rows = [
-            (CommittedRow if len(each.places) == 1 else CommittedRows)(
-                each, hosted.key_start, now_ms=now_ms
-            )
-            for each in offsets
-        ]
+        self._rows = [CommittedRows(each, hosted.key_start, now_ms=now_ms) for each in offsets]
 
     def begin(self, partition: GroupPartition) -> None:
         self._position = partition.next_position()
         self._hosted.offsets.stage_together(self, [each.places for each in self._rows])
-        rows: list[RecordRows] = list(self._rows)
-        partition.runtime.append_rows(rows, self._stored)
+        size_bytes = sum(each.size_bytes for each in self._rows)
+        partition.runtime.append_rows(self._rows, self._stored, size_bytes=size_bytes)
 
     def _stored(self, error: ErrorCode) -> None:
         offsets = self._hosted.offsets
