@@ -59,7 +59,7 @@ def test_rows_are_the_records_that_they_stand_for(group: str, before: int) -> No
     built = build_coordinator_batch(batch, timestamp=NOW_MS)
     assert built == build_coordinator_batch(plain, timestamp=NOW_MS)
     assert rows.size_bytes >= len(rows.encode(before))
-    assert list(rows.each_value) == [record.value for record in records]
+    assert list(rows.values) == [record.value for record in records]
 
 
 def test_values_are_joined_only_if_all_are_plain() -> None:
