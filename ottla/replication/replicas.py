@@ -82,7 +82,10 @@ class Replicas:
         if self._at_append is not None:
             call, self._at_append = self._at_append, None
             call()
-        self.recheck(partition)
+        # As `recheck`, without the call: there is a write for nearly every request.
+        self.fetches.recheck(partition)
+        self.produces.recheck(partition)
+        self.deletions.recheck(partition)
 
     def at_next_append(self, call: Callable[[], None]) -> None:
         """Once; for whoever has nothing to do until then."""

@@ -166,9 +166,8 @@ class Group:
         state = group.state
         if state is _EMPTY and generation < 0:
             return _NONE, []
-        error = self._check_committer(
-            member_id=member_id, instance_id=instance_id, generation=generation
-        )
+        check = self._check_committer if generation < 0 else group.check_member
+        error = check(member_id=member_id, instance_id=instance_id, generation=generation)
         if error or state is _EMPTY:
             return error, []
         member = group.roster.members.get(member_id)

@@ -46,7 +46,7 @@ class RepeatedCommit:
 
     __slots__ = (
         "_after_delta", "_before_delta", "_counts", "_hosted", "_now_ms", "_partition", "_place",
-        "_places", "_position", "_to", "_value", "_who", "size_bytes",
+        "_places", "_position", "_start_alone", "_to", "_value", "_who", "size_bytes",
     )  # fmt: skip
 
     count = 1
@@ -73,6 +73,7 @@ class RepeatedCommit:
         # Attributes and timestamp come before it, and are 0.
         length = 2 + 1 + len(self._after_delta) + PLAIN_BYTES + len(_END)
         self._before_delta = write_varint(length) + b"\0\0"
+        self._start_alone = self._before_delta + _ONE_BYTE[0] + self._after_delta
         self.size_bytes = length + _MOST_OVERHEAD
         self._value = b""
         self._position = 0
@@ -96,7 +97,7 @@ class RepeatedCommit:
         if error:
             return False
         if effects:
-            partition.carry_out(hosted, effects, now_ms=now_ms)
+            runtime.carry_out(hosted.group, effects, hosted.timers, now_ms=now_ms)
         self._counts.committed_count += 1
         self._value = plain_value_of(offset_and_epoch, now_ms)
         self._position = partition.next_position()
@@ -106,6 +107,8 @@ class RepeatedCommit:
         return True
 
     def encode(self, first: int) -> bytes:
+        if not first:
+            return self._start_alone + self._value + _END
         if first < _TWO_BYTES_FROM:
             start = self._before_delta + _ONE_BYTE[first]
             return start + self._after_delta + self._value + _END
