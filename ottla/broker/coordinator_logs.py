@@ -80,33 +80,38 @@ class PartitionLog:
         timeout_ms: int,
         producer: Producer | None = None,
     ) -> None:
+        partition, now_ms, log = self._partition, self._clock.now_ms(), self._partition.log
         try:
-            settle = partial(self._written, on_stored, self._append(records, producer), timeout_ms)
+            if (
+                producer is None
+                and log is not None
+                and log.takes_own
+                and (not self._codec or self._is_uncompressed)
+            ):
+                payload, count = encode_records(records)
+                appended = partition.append_own(payload, count, acks=self._acks, now_ms=now_ms)
+            else:
+                appended = self._append_sealed(records, producer, now_ms)
         except KafkaError as error:
-            settle = partial(self._answer, on_stored, error.code)
-        self._replicas.tick.settle(settle)
+            self._replicas.tick.settle(partial(self._answer, on_stored, error.code))
+        else:
+            self._replicas.tick.settle(partial(self._written, on_stored, appended, timeout_ms))
 
-    def _append(
-        self, records: Sequence[Record | RecordRows], producer: Producer | None
+    def _append_sealed(
+        self, records: Sequence[Record | RecordRows], producer: Producer | None, now_ms: int
     ) -> Appended:
-        partition, acks, now_ms = self._partition, self._acks, self._clock.now_ms()
-        codec, log = self._codec, partition.log
-        if codec and self._is_uncompressed:
-            codec = Codec.NONE
-        if not codec and producer is None and log is not None and log.takes_own:
-            payload, count = encode_records(records)
-            return partition.append_own(payload, count, acks=acks, now_ms=now_ms)
+        """A batch that the log looks at as at a client's: compressed, or a transaction's."""
         producer_id, producer_epoch = producer or _NOBODY
         batch = build_coordinator_batch(
             records,
             timestamp=now_ms,
-            codec=codec,
+            codec=Codec.NONE if self._is_uncompressed else self._codec,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             is_transactional=producer is not None,
         )
         view = memoryview(bytearray(batch))  # the leader writes offsets into it
-        return partition.append(view, acks=acks, now_ms=now_ms, from_client=False)
+        return self._partition.append(view, acks=self._acks, now_ms=now_ms, from_client=False)
 
     def _written(self, on_stored: OnStored, appended: Appended, timeout_ms: int) -> None:
         """The tick's writes are done, and nearly always that is all there is to wait for."""

@@ -300,7 +300,8 @@ class Connection:
         assert len(self.waiting) == 1, f"{len(self.waiting)} requests wait"
         self.waiting.clear()
         self.answer_with(piece)
-        self._unblock()
+        if self._is_blocked:
+            self._unblock()
 
     def _unblock(self) -> None:
         if self._muted is None:
