@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ottla.coordinators.batch import build_coordinator_batch
+from ottla.coordinators.batch import build_coordinator_batch, encode_records
 from ottla.coordinators.effects import Record, RecordRows
 from ottla.coordinators.log import Producer
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -17,11 +17,12 @@ from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
 from ottla.storage.append_group import Appended
 from ottla.storage.files import DiskFailed
-from ottla.storage.log import Slice
+from ottla.storage.slice import Slice
 from ottla.timing.clock import Clock
 
 ALL_IN_SYNC = -1
 _NOBODY = (-1, -1)
+_NONE = ErrorCode.NONE  # an enum's members are slow to find
 OnStored = Callable[[ErrorCode], None]
 OnRead = Callable[[bytes | ErrorCode], None]
 
@@ -79,16 +80,27 @@ class PartitionLog:
         timeout_ms: int,
         producer: Producer | None = None,
     ) -> None:
+        partition, now_ms, log = self._partition, self._clock.now_ms(), self._partition.log
         try:
-            settle = partial(self._written, on_stored, self._append(records, producer), timeout_ms)
+            if (
+                producer is None
+                and log is not None
+                and log.takes_own
+                and (not self._codec or self._is_uncompressed)
+            ):
+                payload, count = encode_records(records)
+                appended = partition.append_own(payload, count, acks=self._acks, now_ms=now_ms)
+            else:
+                appended = self._append_sealed(records, producer, now_ms)
         except KafkaError as error:
-            settle = partial(self._answer, on_stored, error.code)
-        self._replicas.tick.settle(settle)
+            self._replicas.tick.settle(partial(self._answer, on_stored, error.code))
+        else:
+            self._replicas.tick.settle(partial(self._written, on_stored, appended, timeout_ms))
 
-    def _append(
-        self, records: Sequence[Record | RecordRows], producer: Producer | None
+    def _append_sealed(
+        self, records: Sequence[Record | RecordRows], producer: Producer | None, now_ms: int
     ) -> Appended:
-        now_ms = self._clock.now_ms()
+        """A batch that the log looks at as at a client's: compressed, or a transaction's."""
         producer_id, producer_epoch = producer or _NOBODY
         batch = build_coordinator_batch(
             records,
@@ -114,7 +126,10 @@ class PartitionLog:
             and group is not None
             and group.error is None
         ):
-            self._answer(on_stored, ErrorCode.NONE)
+            if self._unanswered:
+                self._answer(on_stored, _NONE)
+            else:
+                on_stored(_NONE)
         else:
             self._wait(on_stored, appended, timeout_ms)
 

@@ -26,6 +26,17 @@ def build_coordinator_batch(
 
     The bytes are those of `protocol.records.batch.build_batch`.
     """
+    payload, count = encode_records(records)
+    attributes = codec | TRANSACTIONAL_BIT * is_transactional
+    header = BatchHeader(
+        0, 0, -1, 2, 0, attributes, count - 1, timestamp, timestamp,
+        producer_id, producer_epoch, 0 if is_transactional else -1, count,
+    )  # fmt: skip
+    return seal_batch(header, compress(codec, payload))
+
+
+def encode_records(records: Sequence[Record | RecordRows]) -> tuple[bytes, int]:
+    """What follows the header of a batch, not compressed, and how many records that is."""
     parts: list[bytes] = []
     number = 0
     for record in records:
@@ -40,12 +51,7 @@ def build_coordinator_batch(
         parts.append(_varint(2 * len(body)))
         parts.append(body)
         number += 1
-    attributes = codec | TRANSACTIONAL_BIT * is_transactional
-    header = BatchHeader(
-        0, 0, -1, 2, 0, attributes, number - 1, timestamp, timestamp,
-        producer_id, producer_epoch, 0 if is_transactional else -1, number,
-    )  # fmt: skip
-    return seal_batch(header, compress(codec, b"".join(parts)))
+    return b"".join(parts) if len(parts) > 1 else parts[0], number
 
 
 def _varint(number: int) -> bytes:

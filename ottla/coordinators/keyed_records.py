@@ -5,21 +5,26 @@ Hot, and so uglier than `protocol/records/record.py`, which is the plain way to 
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import NamedTuple
 
 from ottla.protocol.checksum import crc32c
 from ottla.protocol.records.batch import (
     BATCH_OVERHEAD,
+    CHECKED_FROM,
     CONTROL_BIT,
     TRANSACTIONAL_BIT,
-    unpack_header,
 )
 from ottla.protocol.records.layout import CODEC_MASK, LOG_OVERHEAD
-from ottla.protocol.varint import read_varint
+from ottla.protocol.varint import read_varint, read_varlong
 
 Latest = dict[bytes, bytes | None]
 
-_CHECKED_FROM = 21  # the checksum is of what follows it
+_RECORD_AT = BATCH_OVERHEAD - CHECKED_FROM
+# Of a header what has to be looked at: base offset, length, magic, checksum, attributes, the last
+# offset's delta, the count of records.
+_single = Struct(">qi4xbIhi30xi").unpack_from
+_LONGEST_KNOWN = 1_000
 _NOT_PLAIN = CODEC_MASK | TRANSACTIONAL_BIT | CONTROL_BIT
 
 
@@ -31,36 +36,88 @@ class Singles(NamedTuple):
     next_offset: int
 
 
+class _Form(NamedTuple):
+    """Of batches of one length with one record, as bytes from their attributes on."""
+
+    start: bytes  # of the record, up to its key
+    key: slice
+    value_size: bytes
+    value_size_at: int
+    value: slice
+
+
+Forms = dict[int, _Form | None]  # by the batch's length; None: not worth it
+
+
 def read_singles(
-    data: bytes, view: memoryview, pos: int, most: int, into: Latest, next_offset: int
+    data: bytes, pos: int, most: int, into: Latest, next_offset: int, forms: Forms
 ) -> Singles:
     """Plain batches of one record each, as many as there are; whatever else comes stops it.
 
     What a log is full of before its first compaction, if every commit came alone. A batch that is
-    wrong in any way stops it too: whoever looks closer will say what is wrong.
+    wrong in any way stops it too: whoever looks closer will say what is wrong. Where key and value
+    are is the same in most batches of one length: `forms` remembers it from call to call.
     """
     size = len(data)
-    for count in range(most):
+    for number in range(most):
         if size - pos < BATCH_OVERHEAD:
-            return Singles(count, pos, next_offset)
-        header = unpack_header(data, pos)
-        end = pos + LOG_OVERHEAD + header[1]
+            return Singles(number, pos, next_offset)
+        offset, length, magic, checksum, attributes, delta, count = _single(data, pos)
+        end = pos + LOG_OVERHEAD + length
         if (
-            header[12] != 1
-            or header[3] != 2
-            or header[5] & _NOT_PLAIN
-            or header[0] < next_offset
+            count != 1
+            or magic != 2
+            or attributes & _NOT_PLAIN
+            or offset < next_offset
             or not pos + BATCH_OVERHEAD < end <= size
-            or header[4] != crc32c(view[pos + _CHECKED_FROM : end])
         ):
-            return Singles(count, pos, next_offset)
-        try:
-            if read_keyed(data, pos + BATCH_OVERHEAD, 1, into) != end:
-                return Singles(count, pos, next_offset)
-        except (IndexError, ValueError):
-            return Singles(count, pos, next_offset)
-        pos, next_offset = end, header[0] + header[6] + 1
+            return Singles(number, pos, next_offset)
+        checked = data[pos + CHECKED_FROM : end]
+        if checksum != crc32c(checked):
+            return Singles(number, pos, next_offset)
+        form = forms.get(length)
+        if (
+            form is not None
+            and checked.startswith(form.start, _RECORD_AT)
+            and checked.startswith(form.value_size, form.value_size_at)
+        ):
+            into[checked[form.key]] = checked[form.value]
+        elif not _read_single(checked, into, forms):
+            return Singles(number, pos, next_offset)
+        pos, next_offset = end, offset + delta + 1
     return Singles(most, pos, next_offset)
+
+
+def _read_single(checked: bytes, into: Latest, forms: Forms) -> bool:
+    """The record of a batch, from its attributes on; False if it is not quite right."""
+    try:
+        if read_keyed(checked, _RECORD_AT, 1, into) != len(checked):
+            return False
+    except (IndexError, ValueError):
+        return False
+    length = len(checked) + CHECKED_FROM - LOG_OVERHEAD
+    if length < _LONGEST_KNOWN and length not in forms:
+        forms[length] = _form_of(checked)
+    return True
+
+
+def _form_of(checked: bytes) -> _Form | None:
+    """Of a record that could be read."""
+    _, pos = read_varint(checked, _RECORD_AT)
+    _, pos = read_varlong(checked, pos + 1)
+    _, pos = read_varint(checked, pos)
+    key_bytes, key_at = read_varint(checked, pos)
+    value_size_at = key_at + key_bytes
+    value_bytes, value_at = read_varint(checked, value_size_at)
+    if value_bytes < 0:
+        return None
+    return _Form(
+        start=checked[_RECORD_AT:key_at],
+        key=slice(key_at, value_size_at),
+        value_size=checked[value_size_at:value_at],
+        value_size_at=value_size_at,
+        value=slice(value_at, value_at + value_bytes),
+    )
 
 
 def read_keyed(data: bytes, pos: int, count: int, into: Latest) -> int:  # noqa: C901

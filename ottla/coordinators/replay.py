@@ -13,7 +13,7 @@ from itertools import islice
 from struct import Struct
 from struct import error as StructError
 
-from ottla.coordinators.keyed_records import Latest, read_keyed, read_singles
+from ottla.coordinators.keyed_records import Forms, Latest, read_keyed, read_singles
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.records.batch import (
     BATCH_OVERHEAD,
@@ -53,6 +53,7 @@ class Replay:
         # Where the last value of a key is from; known only where a transaction could ask.
         self.positions: dict[bytes, int] = {}
         self._latest: Latest = {}
+        self._forms: Forms = {}
         self._transactional = transactional
 
     def absorb(self, data: bytes) -> Iterator[None]:
@@ -61,7 +62,7 @@ class Replay:
         while size - pos >= _START.size:
             if not self.open:
                 count, pos, self.next_offset = read_singles(
-                    data, view, pos, _SINGLES_A_STEP, self._latest, self.next_offset
+                    data, pos, _SINGLES_A_STEP, self._latest, self.next_offset, self._forms
                 )
                 self.record_count += count
                 if count:

@@ -43,17 +43,25 @@ class Machine(Protocol):
 class _Batch:
     """Who waits for one append; nobody after they were told."""
 
-    __slots__ = ("records", "size_bytes", "waiting")
+    __slots__ = ("_in_flight", "records", "size_bytes", "waiting")
 
-    def __init__(self) -> None:
+    def __init__(self, in_flight: dict[_Batch, None]) -> None:
         self.records: list[Record | RecordRows] = []
         self.size_bytes = BATCH_OVERHEAD
         self.waiting: list[OnStored] = []
+        self._in_flight = in_flight
 
-    def settle(self, error: ErrorCode) -> None:
+    def stored(self, error: ErrorCode) -> None:
+        """The log has answered; if nobody leads it here any more, all have been told."""
+        self._in_flight.pop(self, None)
+        for on_stored in self.waiting:
+            on_stored(error)
+
+    def give_up(self) -> None:
+        """Nobody will lead it here when the log answers."""
         waiting, self.waiting = self.waiting, []
         for on_stored in waiting:
-            on_stored(error)
+            on_stored(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
 class Runtime:
@@ -71,11 +79,29 @@ class Runtime:
     def append(self, records: Sequence[Record], on_stored: OnStored) -> None:
         """In one batch with whatever else comes in this round, as long as that has room."""
         size_bytes = sum(len(record[0]) + len(record[1] or b"") for record in records)
-        self._queue(records, size_bytes + _RECORD_OVERHEAD * len(records), on_stored)
+        size_bytes += _RECORD_OVERHEAD * len(records)
+        self.append_rows(records, on_stored, size_bytes=size_bytes)
 
-    def append_rows(self, rows: Sequence[RecordRows], on_stored: OnStored) -> None:
+    def append_rows(
+        self,
+        rows: Sequence[Record | RecordRows],
+        on_stored: OnStored,
+        *,
+        size_bytes: int,  # at most
+    ) -> None:
         """As `append`."""
-        self._queue(rows, sum(each.size_bytes for each in rows), on_stored)
+        assert not self.is_closed, "an append to a partition that is led elsewhere"
+        queued = self._queued
+        if not queued:
+            self._tick.write(self._flush)
+            queued.append(_Batch(self._in_flight))
+        batch = queued[-1]
+        if batch.records and batch.size_bytes + size_bytes > self.log.max_batch_bytes:
+            batch = _Batch(self._in_flight)
+            queued.append(batch)
+        batch.records += rows
+        batch.size_bytes += size_bytes
+        batch.waiting.append(on_stored)
 
     def append_transactional(
         self, records: Sequence[Record], on_stored: OnStored, *, producer: Producer
@@ -87,25 +113,11 @@ class Runtime:
         """
         assert not self.is_closed, "an append to a partition that is led elsewhere"
         self._flush()
-        batch = _Batch()
+        batch = _Batch(self._in_flight)
         batch.records += records
         batch.waiting.append(on_stored)
-        self._append(batch, producer)
-
-    def _queue(
-        self, records: Sequence[Record | RecordRows], size_bytes: int, on_stored: OnStored
-    ) -> None:
-        assert not self.is_closed, "an append to a partition that is led elsewhere"
-        if not self._queued:
-            self._tick.write(self._flush)
-            self._queued.append(_Batch())
-        batch = self._queued[-1]
-        if batch.records and batch.size_bytes + size_bytes > self.log.max_batch_bytes:
-            batch = _Batch()
-            self._queued.append(batch)
-        batch.records += records
-        batch.size_bytes += size_bytes
-        batch.waiting.append(on_stored)
+        self._in_flight[batch] = None
+        self.log.append(batch.records, batch.stored, timeout_ms=self._timeout_ms, producer=producer)
 
     def carry_out(self, machine: Machine, effects: Effects, timers: Timers, *, now_ms: int) -> None:
         held: list[Reply] | None = None
@@ -134,25 +146,13 @@ class Runtime:
         batches, self._queued = [*self._in_flight, *self._queued], []
         self._in_flight.clear()
         for batch in batches:
-            batch.settle(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            batch.give_up()
 
     def _flush(self) -> None:
         batches, self._queued = self._queued, []
         for batch in batches:
-            self._append(batch, None)
-
-    def _append(self, batch: _Batch, producer: Producer | None) -> None:
-        self._in_flight[batch] = None
-        self.log.append(
-            batch.records,
-            partial(self._settle, batch),
-            timeout_ms=self._timeout_ms,
-            producer=producer,
-        )
-
-    def _settle(self, batch: _Batch, error: ErrorCode) -> None:
-        if self._in_flight.pop(batch, batch) is None:
-            batch.settle(error)
+            self._in_flight[batch] = None
+            self.log.append(batch.records, batch.stored, timeout_ms=self._timeout_ms)
 
     def _told(
         self,

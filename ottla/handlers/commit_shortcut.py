@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.coordinators.groups.offset_rows import OffsetRows
-from ottla.handlers.commit_rows import answer_parts, known_rows
+from ottla.handlers.commit_rows import answer_parts
 from ottla.handlers.offset_rows import join_flexible
 from ottla.handlers.repeated import HEAD_BYTES, KEY_AND_VERSION, Repeated
 from ottla.handlers.services import Services
@@ -17,15 +17,12 @@ from ottla.network.connection import Connection
 from ottla.protocol.apis.offset_commit import OffsetCommitRequest
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.plain_commit import (
-    FLEXIBLE_FROM,
-    ROW_BYTES,
-    PlainPartitions,
     are_plain,
     index_columns,
 )
 
-_COMMIT = 8
-_TAGS_BYTES = 2  # none of the topic, none of the request
+COMMIT = 8
+TAGS_BYTES = 2  # none of the topic, none of the request
 _MARKED = 0x0102_0304  # a correlation id
 
 
@@ -33,8 +30,8 @@ class CommitShortcut:
     """For one connection, version, client, member, generation, topic and set of partitions."""
 
     __slots__ = (
-        "_answer", "_columns", "_count", "_frame_bytes", "_image", "_key_and_version", "_offsets",
-        "_prefix", "_request", "_services", "_version",
+        "_columns", "_count", "_frame_bytes", "_image", "_key_and_version", "_offsets",
+        "_prefix", "_request", "_services", "_version", "answer",
     )  # fmt: skip
 
     def __init__(
@@ -54,9 +51,9 @@ class CommitShortcut:
         self._count = len(offsets.places)
         self._columns = index_columns(offsets.rows)
         self._frame_bytes = len(frame)
-        self._prefix = frame[HEAD_BYTES : -len(offsets.rows) - _TAGS_BYTES]
-        self._key_and_version = KEY_AND_VERSION.pack(_COMMIT, version)
-        self._answer = self._answer_to(_MARKED, ErrorCode.NONE)
+        self._prefix = frame[HEAD_BYTES : -len(offsets.rows) - TAGS_BYTES]
+        self._key_and_version = KEY_AND_VERSION.pack(COMMIT, version)
+        self.answer = self.answer_to(_MARKED, ErrorCode.NONE)
 
     def serve(self, connection: Connection, start: int, end: int) -> bool:
         """False, and nothing is done, if anything but the offsets is new."""
@@ -66,23 +63,23 @@ class CommitShortcut:
             or connection.waiting
             or buffer[start : start + 4] != self._key_and_version
             or buffer[start + HEAD_BYTES : rows_at] != self._prefix
-            or buffer[end - _TAGS_BYTES : end] != b"\0\0"
+            or buffer[end - TAGS_BYTES : end] != b"\0\0"
         ):
             return False
-        rows, topic = bytes(connection.view[rows_at : end - _TAGS_BYTES]), self._offsets.topic
+        rows, topic = bytes(connection.view[rows_at : end - TAGS_BYTES]), self._offsets.topic
         if (
             index_columns(rows) != self._columns
             or not are_plain(rows, self._count)
             or self._services.metadata.image.topics.get(topic) is not self._image
         ):
             return False
-        self._services.requests.count(_COMMIT, self._version)
+        self._services.requests.count(COMMIT, self._version)
         repeated = Repeated(connection, start)
-        self._commit(rows, repeated)
+        self._begin(rows, repeated)
         repeated.served()
         return True
 
-    def _commit(self, rows: bytes, repeated: Repeated) -> None:
+    def _begin(self, rows: bytes, repeated: Repeated) -> None:
         request, (topic, places, _) = self._request, self._offsets
         self._services.groups.commit_rows(
             request.group_id,
@@ -95,32 +92,10 @@ class CommitShortcut:
 
     def _reply(self, repeated: Repeated, error: ErrorCode) -> None:
         if error is ErrorCode.NONE:
-            repeated.reply_as(self._answer)
+            repeated.reply_as(self.answer)
         else:
-            repeated.reply(self._answer_to(repeated.correlation_id, error))
+            repeated.reply(self.answer_to(repeated.correlation_id, error))
 
-    def _answer_to(self, correlation_id: int, error: ErrorCode) -> bytes:
+    def answer_to(self, correlation_id: int, error: ErrorCode) -> bytes:
         parts = answer_parts([self._offsets], error)
         return join_flexible(parts, correlation_id=correlation_id, throttle_time_ms=0)
-
-
-def shortcut_for(
-    request: OffsetCommitRequest, services: Services, *, frame: bytes, version: int
-) -> CommitShortcut | None:
-    """None where there is none: of several topics, or with metadata, or in old versions."""
-    if version < FLEXIBLE_FROM or len(request.topics) != 1 or services.quotas is not None:
-        return None
-    (topic,) = request.topics
-    size = len(topic.partitions) * ROW_BYTES
-    rows = frame[-size - _TAGS_BYTES : -_TAGS_BYTES]
-    # Bytes may follow the request, and mean nothing: then these are not its rows.
-    if not are_plain(rows, len(topic.partitions)) or frame[-_TAGS_BYTES:] != bytes(_TAGS_BYTES):
-        return None
-    plain = PlainPartitions(rows)
-    named: object = topic.partitions
-    if rows != named.rows if isinstance(named, PlainPartitions) else list(plain) != named:
-        return None
-    offsets = known_rows(topic.name, plain, services.metadata.image)
-    if offsets is None:
-        return None
-    return CommitShortcut(services, request, offsets, frame=frame, version=version)

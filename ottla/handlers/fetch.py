@@ -23,7 +23,7 @@ from ottla.replication.delayed_fetch import DelayedFetch, is_enough
 from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key
 from ottla.replication.reading import Found, Reader, Wanted, isolation_of, read
 from ottla.storage.files import DiskFailed
-from ottla.storage.log import Slice
+from ottla.storage.slice import Slice
 from ottla.timing.purgatory import Purgatory
 
 _TOPIC_IDS_FROM = 13

@@ -11,7 +11,7 @@ from ottla.coordinators.groups.answers import OffsetToCommit, TopicPartition
 from ottla.handlers.call import Call
 from ottla.handlers.commit_codes import UNKNOWN, Codes, codes_by_topic
 from ottla.handlers.commit_rows import commit_in_rows
-from ottla.handlers.commit_shortcut import shortcut_for
+from ottla.handlers.offset_shortcut import shortcut_for
 from ottla.protocol.apis.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitResponse,

@@ -293,10 +293,21 @@ class Connection:
         if not waiting and self._is_blocked:
             self._unblock()
 
+    def settle_with(self, piece: bytes) -> None:
+        """As `settle`, of the only one that is owed an answer, with the one piece it is."""
+        if self.is_closed:
+            return
+        assert len(self.waiting) == 1, f"{len(self.waiting)} requests wait"
+        self.waiting.clear()
+        self.answer_with(piece)
+        if self._is_blocked:
+            self._unblock()
+
     def _unblock(self) -> None:
         if self._muted is None:
             self._is_blocked = False
-            self.handle()
+            if self._end:
+                self.handle()
 
     @property
     def is_muted(self) -> bool:

@@ -14,8 +14,9 @@ from ottla.replication.replicas import Replicas
 from ottla.storage.directories import Move
 from ottla.storage.files import CorruptLog, DiskFailed
 from ottla.storage.flushing import begin_flush, end_flush
-from ottla.storage.log import Log, Slice
+from ottla.storage.log import Log
 from ottla.storage.rate_limit import RateLimit
+from ottla.storage.slice import Slice
 from ottla.storage.threads import Background
 from ottla.timing.clock import Clock
 from ottla.timing.timer import Timer

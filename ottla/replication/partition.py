@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ottla.network.connection import Connection
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.records.batch import BATCH_OVERHEAD
 from ottla.protocol.records.control import END_TRANSACTION_BYTES, ControlType
 from ottla.replication.group_commit import GroupCommit
 from ottla.replication.verification import Verifications
@@ -117,7 +118,8 @@ class Partition:
     @property
     def is_under_min_insync(self) -> bool:
         """More than there are replicas cannot be required."""
-        return len(self.isr) < min(self.min_insync, len(self.replicas))
+        count = len(self.isr)
+        return count < self.min_insync and count < len(self.replicas)
 
     def local_log(self) -> Log:
         if self.log is None:
@@ -152,6 +154,23 @@ class Partition:
         except (OSError, DiskFailed) as error:
             raise self._storage_error(error) from error
         self._unwritten += len(records)
+        if not self._is_queued:
+            self._is_queued = True
+            self._tick.write(self._write)
+        return appended
+
+    def append_own(self, records: bytes, count: int, *, acks: int, now_ms: int) -> Appended:
+        """As `append`, of what a coordinator of this broker made and the log `takes_own`."""
+        log = self.log
+        if not self.is_leader or log is None:
+            log = self.leading_log()
+        if acks == -1 and self.is_under_min_insync:
+            raise self._too_few_in_sync()
+        try:
+            appended = log.append_own(records, count, leader_epoch=self.leader_epoch, now_ms=now_ms)
+        except (OSError, DiskFailed) as error:
+            raise self._storage_error(error) from error
+        self._unwritten += BATCH_OVERHEAD + len(records)
         if not self._is_queued:
             self._is_queued = True
             self._tick.write(self._write)
@@ -221,10 +240,11 @@ class Partition:
             _logger.error("%s: %s; the records were refused", self, error.strerror or error)
         except DiskFailed as error:
             self._watch.disk_failed(error)
-        unsure, self.unsure = self.unsure, []
-        for group, take_back, connection, place, correlation_id in unsure:
-            if group.error is not None:
-                take_back(connection, place, correlation_id)
+        if self.unsure:
+            unsure, self.unsure = self.unsure, []
+            for group, take_back, connection, place, correlation_id in unsure:
+                if group.error is not None:
+                    take_back(connection, place, correlation_id)
         if self._commit is not None and not self.answers_at_once:
             self._commit.written()
         self.advance()

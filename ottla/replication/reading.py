@@ -10,7 +10,8 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.storage.epochs import EpochEnd
 from ottla.storage.files import DiskFailed
-from ottla.storage.log import Log, Slice
+from ottla.storage.log import Log
+from ottla.storage.slice import Slice
 from ottla.storage.transactions import AbortedTransaction
 
 CONSUMER = -1

@@ -76,13 +76,16 @@ class Replicas:
         return found
 
     def appended(self, partition: Partition, *, records: int, size_bytes: int) -> None:
-        traffic = self.traffic_of(partition.topic)
+        traffic = self.traffic.get(partition.topic) or self.traffic_of(partition.topic)
         traffic.messages_in += records
         traffic.bytes_in += size_bytes
         if self._at_append is not None:
             call, self._at_append = self._at_append, None
             call()
-        self.recheck(partition)
+        # As `recheck`, without the call: there is a write for nearly every request.
+        self.fetches.recheck(partition)
+        self.produces.recheck(partition)
+        self.deletions.recheck(partition)
 
     def at_next_append(self, call: Callable[[], None]) -> None:
         """Once; for whoever has nothing to do until then."""

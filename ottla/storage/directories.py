@@ -11,7 +11,8 @@ from ottla.storage.checkpoints import TopicPartition
 from ottla.storage.cutting import advance_start, follow, restart
 from ottla.storage.directory import ConfigOf, DirectoryRefused, LogDirectory
 from ottla.storage.files import CorruptLog, Disk, DiskFailed
-from ottla.storage.log import Log, Slice
+from ottla.storage.log import Log
+from ottla.storage.slice import Slice
 from ottla.storage.threads import Background
 
 _logger = logging.getLogger(__name__)

@@ -70,15 +70,20 @@ def _keeps_times(config: LogConfig) -> bool:
     )
 
 
-def check_client_batch(header: BatchHeader, size_bytes: int, config: LogConfig) -> None:
-    """What a client may not send, from the header alone."""
-    count = header.record_count
+def check_size(size_bytes: int, config: LogConfig) -> None:
+    """Of one batch, whoever made it."""
     if size_bytes > config.segment_bytes:
         detail = f"a batch of {size_bytes} bytes, segment.bytes is {config.segment_bytes}"
         raise KafkaError(ErrorCode.RECORD_LIST_TOO_LARGE, detail)
     if size_bytes > config.max_message_bytes:
         detail = f"a batch of {size_bytes} bytes, max.message.bytes is {config.max_message_bytes}"
         raise KafkaError(ErrorCode.MESSAGE_TOO_LARGE, detail)
+
+
+def check_client_batch(header: BatchHeader, size_bytes: int, config: LogConfig) -> None:
+    """What a client may not send, from the header alone."""
+    count = header.record_count
+    check_size(size_bytes, config)
     if count <= 0 or header.last_offset_delta != count - 1 or header.base_offset != 0:
         detail = (
             f"{count} records from offset {header.base_offset} with a last offset delta of "

@@ -10,10 +10,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
-from ottla.protocol.records.batch import patch_into
+from ottla.protocol.records.batch import patch_into, seal_plain
 from ottla.protocol.records.control import ControlType, build_end_transaction
 from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.append_group import Appended, AppendGroup
@@ -21,9 +20,10 @@ from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
 from ottla.storage.dropped import Dropped
 from ottla.storage.epochs import LeaderEpochs
-from ottla.storage.files import Disk, DiskFailed, File
+from ottla.storage.files import Disk, DiskFailed
 from ottla.storage.incoming import (
     Incoming,
+    check_size,
     fields_as_they_are,
     take,
     take_as_it_is,
@@ -33,6 +33,7 @@ from ottla.storage.incoming import (
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
 from ottla.storage.segment import Append, Segment
+from ottla.storage.slice import Slice
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
 from ottla.storage.transactions import AbortedTransaction, aborted_in
@@ -42,26 +43,6 @@ _MAX_GROUP_BYTES = 64 * 1024 * 1024
 _WRITE_BACK_BYTES = 64 * 1024 * 1024
 _AS_SENT = bytes(8)
 _new_tuple = tuple.__new__  # a NamedTuple's own constructor costs as much as a checksum
-
-
-class Slice(NamedTuple):
-    """Bytes of a segment file, to be read or sent; they begin with a whole batch."""
-
-    file: File
-    position: int
-    length: int
-    first_offset: int
-
-    def read(self) -> bytes:
-        return self.file.read(self.position, self.length)
-
-    def is_cached(self) -> bool:
-        """Whether sending it would not wait for the disk; quick enough for the loop."""
-        return self.file.is_cached(self.position, self.length)
-
-    def read_ahead(self) -> None:
-        """Wait until it is in memory: for a file thread, before it is sent."""
-        self.file.read_ahead(self.position, self.length)
 
 
 class Log:
@@ -98,7 +79,7 @@ class Log:
         self._epoch_file = epoch_file
         self._jitter = jitter
         self._plain = takes_batches_as_they_are(config)
-        self._plain_if_own = takes_own_batches(config)
+        self.takes_own = takes_own_batches(config)
         self._group: AppendGroup | None = None
 
     @property
@@ -114,7 +95,7 @@ class Log:
         """From now on; segments that are closed stay as they are."""
         self.config = config
         self._plain = takes_batches_as_they_are(config)
-        self._plain_if_own = takes_own_batches(config)
+        self.takes_own = takes_own_batches(config)
         self.active.configure(config)
 
     def append(
@@ -127,7 +108,7 @@ class Log:
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        is_plain = self._plain or (self._plain_if_own and not from_client)
+        is_plain = self._plain or (self.takes_own and not from_client)
         fields = fields_as_they_are(view, self.config) if is_plain else None
         if fields is None or fields[9] >= 0:
             return self._append_with_care(
@@ -139,6 +120,25 @@ class Log:
         group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
         patch_into(view, 0, first_offset, fields[1], leader_epoch)
         group.appends.append((view, first_offset, last_offset, timestamp, last_offset))
+        group.size_bytes += size_bytes
+        self.next_offset = last_offset + 1
+        return _new_tuple(Appended, (first_offset, last_offset, -1, group))
+
+    def append_own(self, records: bytes, count: int, *, leader_epoch: int, now_ms: int) -> Appended:
+        """Queue what a coordinator of this broker made, as one batch; only if `takes_own`."""
+        entries = self.epochs.entries
+        if not entries or entries[-1][0] != leader_epoch:
+            self.start_epoch(leader_epoch)
+        first_offset, config = self.next_offset, self.config
+        last_offset = first_offset + count - 1
+        batch = seal_plain(
+            records, count, timestamp=now_ms, base_offset=first_offset, leader_epoch=leader_epoch
+        )
+        size_bytes = len(batch)
+        if size_bytes > config.max_message_bytes or size_bytes > config.segment_bytes:
+            check_size(size_bytes, config)
+        group = self._make_room(size_bytes, last_offset, now_ms, now_ms)
+        group.appends.append((batch, first_offset, last_offset, now_ms, last_offset))
         group.size_bytes += size_bytes
         self.next_offset = last_offset + 1
         return _new_tuple(Appended, (first_offset, last_offset, -1, group))
@@ -476,8 +476,10 @@ class Log:
         )
 
     def advance_high_watermark(self, offset: int) -> None:
-        self.high_watermark = min(max(offset, self.log_start_offset), self.next_offset)
-        self.producers.on_high_watermark_updated(self.high_watermark)
+        if not self.log_start_offset <= offset <= self.next_offset:
+            offset = min(max(offset, self.log_start_offset), self.next_offset)
+        self.high_watermark = offset
+        self.producers.on_high_watermark_updated(offset)
 
 
 def _base_offset(segment: Segment) -> int:

@@ -217,6 +217,8 @@ class ProducerStates:
 
     def on_high_watermark_updated(self, high_watermark: int) -> None:
         """Transactions that ended below it are settled."""
+        if not self._ended and not self._ended_before:
+            return
         for ended in (self._ended, self._ended_before):
             while ended and (last_offset := next(iter(ended))) < high_watermark:
                 del ended[last_offset]

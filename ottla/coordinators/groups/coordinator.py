@@ -26,6 +26,7 @@ from ottla.coordinators.groups.offset_rows import OffsetRows, RowsCommit
 from ottla.coordinators.groups.offsets import Offsets, nothing_committed
 from ottla.coordinators.groups.partition import GroupPartition, GroupPartitions, HostedGroup
 from ottla.coordinators.groups.removal import Removal
+from ottla.coordinators.groups.repeated_commit import Committer, RepeatedCommit
 from ottla.coordinators.groups.requests import (
     NO_MEMBER_ID,
     GroupSettings,
@@ -270,6 +271,14 @@ class GroupCoordinator:
         partition, hosted, now_ms = admitted
         self.committed_count += sum(len(each.places) for each in offsets)
         RowsCommit(hosted, offsets, to, now_ms=now_ms).begin(partition)
+
+    def repeated_commit(self, who: Committer, place: TopicPartition) -> RepeatedCommit | None:
+        """For when this one commits the offset of this partition again; None if it could not."""
+        partition = self.partitions.find(who.group_id)
+        if isinstance(partition, ErrorCode) or who.group_id not in partition.groups:
+            return None
+        hosted = partition.groups[who.group_id]
+        return RepeatedCommit(who, place, partition, hosted, clock=self._clock, counts=self)
 
     def _admit(
         self, group_id: str, member_id: str, instance_id: str | None, generation: int

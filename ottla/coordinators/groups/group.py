@@ -44,6 +44,8 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.group_metadata import GroupMetadataValue
 
 _S = GroupState
+# What every commit asks for: members of an enum are slow to find.
+_EMPTY, _NONE = GroupState.EMPTY, ErrorCode.NONE
 
 
 class Group:
@@ -160,19 +162,22 @@ class Group:
         self, *, member_id: str, instance_id: str | None, generation: int, now_ms: int
     ) -> tuple[ErrorCode, Effects]:
         """May it commit offsets now? The effects renew its session."""
-        error = self._check_committer(
-            member_id=member_id, instance_id=instance_id, generation=generation
-        )
-        if error or self.state is _S.EMPTY:
+        group = self._rebalancing
+        state = group.state
+        if state is _EMPTY and generation < 0:
+            return _NONE, []
+        check = self._check_committer if generation < 0 else group.check_member
+        error = check(member_id=member_id, instance_id=instance_id, generation=generation)
+        if error or state is _EMPTY:
             return error, []
-        member = self.members.get(member_id)
+        member = group.roster.members.get(member_id)
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID, []
-        if self.state is _S.COMPLETING_REBALANCE:
+        if state is _S.COMPLETING_REBALANCE:
             return ErrorCode.REBALANCE_IN_PROGRESS, []
         # Allowed while others join: it is told by its heartbeat, and commits before it rejoins.
-        self._rebalancing.renew_session(member, now_ms=now_ms)
-        return ErrorCode.NONE, self._rebalancing.decided()
+        group.renew_session(member, now_ms=now_ms)
+        return _NONE, group.decided()
 
     def check_transactional_commit(
         self, *, member_id: str, instance_id: str | None, generation: int
@@ -185,12 +190,14 @@ class Group:
     def _check_committer(
         self, *, member_id: str, instance_id: str | None, generation: int
     ) -> ErrorCode:
-        if self.state is not _S.DEAD:
-            if generation < 0 and self.state is _S.EMPTY:
+        group = self._rebalancing
+        state = group.state
+        if generation < 0 and state is not _S.DEAD:
+            if state is _S.EMPTY:
                 return ErrorCode.NONE  # Not a member of anything: offsets are kept for it.
-            if (member_id, instance_id) == (NO_MEMBER_ID, None) and generation < 0:
+            if (member_id, instance_id) == (NO_MEMBER_ID, None):
                 return ErrorCode.NONE
-        return self._rebalancing.check_member(
+        return group.check_member(
             member_id=member_id, instance_id=instance_id, generation=generation
         )
 

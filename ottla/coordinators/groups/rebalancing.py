@@ -26,6 +26,8 @@ from ottla.coordinators.groups.stored import encode_group, group_value
 from ottla.coordinators.groups.witness import Cause, Caused, Outcome, Who, Witness
 from ottla.protocol.errors import ErrorCode
 
+# What every heartbeat asks for: members of an enum are slow to find.
+_DEAD, _NONE = GroupState.DEAD, ErrorCode.NONE
 JOIN_TIMER = ("join",)
 SYNC_TIMER = ("sync",)
 
@@ -86,12 +88,11 @@ class Rebalancing:
     def check_member(
         self, *, member_id: str, instance_id: str | None, generation: int
     ) -> ErrorCode:
-        if self.state is GroupState.DEAD:
+        if self.state is _DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         if error := self.roster.check(member_id, instance_id):
             return error
-        is_current = generation == self.generation
-        return ErrorCode.NONE if is_current else ErrorCode.ILLEGAL_GENERATION
+        return _NONE if generation == self.generation else ErrorCode.ILLEGAL_GENERATION
 
     # Storing
 

@@ -28,6 +28,7 @@ _OFFSET_EPOCH_SIZE = Struct(">hqih")  # value version 3 up to its metadata
 _OFFSET_SIZE = Struct(">hqh")  # value version 1 up to its metadata
 _TWO_INT64 = Struct(">qq")
 _WITHOUT_METADATA = Struct(">hqihq")  # a whole value of version 3, when there is no metadata
+_VERSION_3, _END_OF_PLAIN = b"\0\3", Struct(">2xq")  # of one such
 PLAIN_BYTES = _WITHOUT_METADATA.size
 NOTHING_COMMITTED = _WITHOUT_METADATA.pack(3, -1, -1, 0, 0)  # in a row of plain values
 
@@ -140,6 +141,11 @@ def offset_value(committed: CommittedOffset) -> bytes:
 def plain_value(offset: int, leader_epoch: int, commit_ms: int) -> bytes:
     """`offset_value` of what has neither metadata nor a time to expire at."""
     return _WITHOUT_METADATA.pack(3, offset, leader_epoch, 0, commit_ms)
+
+
+def plain_value_of(offset_and_epoch: bytes | bytearray, commit_ms: int) -> bytes:
+    """`plain_value`, of an offset and a leader epoch as they stand in a request."""
+    return _VERSION_3 + offset_and_epoch + _END_OF_PLAIN.pack(commit_ms)
 
 
 def group_tombstone(group_id: str) -> Record:

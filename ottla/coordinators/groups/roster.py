@@ -12,6 +12,8 @@ from ottla.coordinators.groups.member import Member
 from ottla.coordinators.groups.requests import JoinAnswer, Protocols
 from ottla.protocol.errors import ErrorCode
 
+_NONE = ErrorCode.NONE  # asked for by every heartbeat: members of an enum are slow to find
+
 
 class Roster:
     def __init__(self) -> None:
@@ -39,7 +41,7 @@ class Roster:
                 return ErrorCode.FENCED_INSTANCE_ID
             if current is None:
                 return ErrorCode.UNKNOWN_MEMBER_ID
-        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+        return _NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
     def add(self, member: Member) -> None:
         assert member.id not in self.members, f"{member.id} is a member already"

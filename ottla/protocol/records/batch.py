@@ -252,6 +252,15 @@ def build_batch(
     return seal_batch(header, compress(codec, payload, level=level) if records else b"")
 
 
+def seal_plain(
+    payload: bytes, count: int, *, timestamp: int, base_offset: int, leader_epoch: int
+) -> bytes:
+    """`seal_batch` of so many records of one time, by nobody in particular, not compressed."""
+    checked = _CHECKED_HEADER.pack(0, count - 1, timestamp, timestamp, -1, -1, -1, count) + payload
+    length = len(checked) + CHECKED_FROM - LOG_OVERHEAD
+    return _UNCHECKED_HEADER.pack(base_offset, length, leader_epoch, 2, crc32c(checked)) + checked
+
+
 def seal_batch(header: BatchHeader, payload: bytes) -> bytes:
     """The bytes of a batch with this header and payload; length and checksum are computed."""
     checked = _CHECKED_HEADER.pack(*header[5:]) + payload

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ottla.handlers import HANDLERS, handler
-from ottla.handlers.commit_shortcut import CommitShortcut, shortcut_for
+from ottla.handlers.commit_shortcut import CommitShortcut
+from ottla.handlers.offset_shortcut import OffsetShortcut, shortcut_for
 from ottla.network.connection import Connection
 from ottla.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.protocol.apis.offset_commit import (
@@ -29,15 +30,20 @@ Taken = list[int]  # the lengths of the requests that took the shortcut
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
     seen: Taken = []
-    serve = CommitShortcut.serve
+    for kind in (CommitShortcut, OffsetShortcut):
+        note_taken(monkeypatch, kind, seen)
+    return seen
+
+
+def note_taken(monkeypatch: pytest.MonkeyPatch, kind: type[CommitShortcut], seen: Taken) -> None:
+    serve = kind.serve
 
     def noting(self: CommitShortcut, connection: Connection, start: int, end: int) -> bool:
         is_served = serve(self, connection, start, end)
-        seen.extend([end - start] * is_served)
+        seen.extend([end - start] * (is_served and type(self) is kind))
         return is_served
 
-    monkeypatch.setattr(CommitShortcut, "serve", noting)
-    return seen
+    monkeypatch.setattr(kind, "serve", noting)
 
 
 def request(
@@ -92,7 +98,7 @@ async def test_only_the_offsets_are_new(indexes: list[int], version: int, taken:
         assert broker.services.groups.committed_count == 4 * len(indexes)
 
 
-@pytest.mark.parametrize("indexes", [FEW, MANY])
+@pytest.mark.parametrize("indexes", [[5], FEW, MANY])
 @on_virtual_time
 async def test_a_member_of_yesterday_is_refused_as_on_the_long_way(
     indexes: list[int], taken: Taken

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from ottla.protocol.errors import ErrorCode, KafkaError
+from ottla.protocol.records.batch import BATCH_OVERHEAD, build_batch
 from ottla.protocol.records.control import ControlType
+from ottla.protocol.records.record import Record
 from ottla.protocol.records.record_set import read_batches
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.config import LogConfig, TimestampPolicy
@@ -264,6 +266,45 @@ def test_the_topic_s_rules_are_kept(change: dict[str, int], code: ErrorCode) -> 
     late = -100 if "timestamp_before_max_ms" in change else 100
     with pytest.raises(KafkaError) as refusal:
         log.append(batch(b"x", timestamp=NOW_MS + late), leader_epoch=0, now_ms=NOW_MS)
+    assert refusal.value.code is code
+    assert log.next_offset == 0
+
+
+@pytest.mark.parametrize("config", [SMALL, replace(SMALL, compacts=True, deletes=False)])
+def test_what_a_coordinator_made_becomes_the_batch_that_it_would_have_sealed_itself(
+    config: LogConfig,
+) -> None:
+    own, sealed = new_log(config), new_log(config)
+    assert own.takes_own
+    for turn, count in enumerate((1, 3, 1, 2, 1, 1)):
+        records = [Record(i, NOW_MS, b"k%d" % i, bytes(20)) for i in range(count)]
+        whole = build_batch(records)
+        for log, payload in ((own, whole[BATCH_OVERHEAD:]), (sealed, None)):
+            if payload is not None:
+                log.append_own(payload, count, leader_epoch=turn // 3, now_ms=NOW_MS)
+            else:
+                view = memoryview(bytearray(whole))
+                log.append(view, leader_epoch=turn // 3, now_ms=NOW_MS, from_client=False)
+            if turn % 2:
+                log.commit()
+    assert len(own.segments) > 1
+    assert [each.log.read(0, 1 << 20) for each in own.segments] == [
+        each.log.read(0, 1 << 20) for each in sealed.segments
+    ]
+    assert own.epochs.entries == sealed.epochs.entries
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [
+        (LogConfig(max_message_bytes=100), ErrorCode.MESSAGE_TOO_LARGE),
+        (LogConfig(segment_bytes=100), ErrorCode.RECORD_LIST_TOO_LARGE),
+    ],
+)
+def test_what_a_coordinator_made_may_be_too_large(config: LogConfig, code: ErrorCode) -> None:
+    log = new_log(config)
+    with pytest.raises(KafkaError) as refusal:
+        log.append_own(bytes(40), 1, leader_epoch=0, now_ms=NOW_MS)
     assert refusal.value.code is code
     assert log.next_offset == 0
 

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.coordinators.batch import build_coordinator_batch
 from ottla.coordinators.effects import Record, RecordRows
-from ottla.coordinators.groups.offset_rows import CommittedRow, CommittedRows, OffsetRows
+from ottla.coordinators.groups.offset_rows import CommittedRows, OffsetRows
 from ottla.coordinators.groups.records import (
     NOTHING_COMMITTED,
     CommittedOffset,
@@ -17,7 +17,7 @@ from ottla.coordinators.groups.records import (
 )
 from ottla.protocol.apis.offset_commit import OffsetCommitRequestPartition
 from ottla.protocol.codec import encode
-from ottla.protocol.plain_commit import ROW_BYTES, PlainPartitions, read_plain_commit
+from ottla.protocol.plain_commit import PlainPartitions, read_plain_commit
 from tests.unit.protocol.test_plain_commit import request
 
 NOW_MS = 1_700_000_000_123
@@ -59,20 +59,7 @@ def test_rows_are_the_records_that_they_stand_for(group: str, before: int) -> No
     built = build_coordinator_batch(batch, timestamp=NOW_MS)
     assert built == build_coordinator_batch(plain, timestamp=NOW_MS)
     assert rows.size_bytes >= len(rows.encode(before))
-    assert list(rows.each_value) == [record.value for record in records]
-
-
-@pytest.mark.parametrize("before", [0, 1, 64, 8_192])
-@pytest.mark.parametrize("group", ["g", "a group whose name makes its records long" * 5])
-def test_one_row_is_the_record_that_it_stands_for(group: str, before: int) -> None:
-    (topic, places, rows), records = offsets_and_records(group, 20)
-    last = OffsetRows(topic, places[-1:], rows[-ROW_BYTES:])
-    one = CommittedRow(last, offset_key_start(group), now_ms=NOW_MS)
-    first = [Record(b"k", b"v")] * before
-    built = build_coordinator_batch([*first, one], timestamp=NOW_MS)
-    assert built == build_coordinator_batch([*first, records[-1]], timestamp=NOW_MS)
-    assert one.size_bytes >= len(one.encode(before))
-    assert list(one.each_value) == [records[-1].value]
+    assert list(rows.values) == [record.value for record in records]
 
 
 def test_values_are_joined_only_if_all_are_plain() -> None:
