@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.beside.bench import Bench
-from benchmarks.beside.rows import Row, above, at_least, at_most
+from benchmarks.beside.rows import Row, at_least, at_most
 from benchmarks.drivers.driver import Outcome
 from benchmarks.drivers.frames import fetch_request, produce_request
 
@@ -18,7 +18,6 @@ REQUESTS_S = 5
 RECORD_OVERHEAD = 16  # at most, as the drivers count
 IN_FLIGHT = 5  # as Java's clients do
 FETCHED_MB = 1_000
-KEPT = 0.95  # of the throughput over 100 connections, with ten times as many
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,8 @@ SCENARIOS = (
     requests("10 connections, 10 deep", connections=10, must=1, depth=10),
     requests("100 connections", connections=100, must=1),
     requests("1,000 connections", connections=1_000, must=1),
-    Scenario((Row("1,000 connections over 100", "", above(KEPT)),), kept_with_many),
+    # Kafka's own loss is the measure: the driver and the kernel lose a tenth by themselves (0019).
+    Scenario((Row("1,000 connections over 100", "", at_least(1)),), kept_with_many),
     sync("acks=1", 1),
     sync("acks=all", -1),
     Scenario(_END_TO_END_ROWS, end_to_end),
