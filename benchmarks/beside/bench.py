@@ -9,12 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.beside import usage
+from benchmarks.beside import memory, usage
 from benchmarks.beside.admin import Admin
 from benchmarks.beside.targets import Running, Target
 from benchmarks.drivers import driver
 from benchmarks.drivers.driver import Outcome
 from benchmarks.drivers.frames import RawRequest
+
+_SPARE = 1.3  # what sockets and clients take beside the records
 
 
 @dataclass(slots=True)
@@ -30,6 +32,10 @@ class Bench:
 
     def amount(self, full: float) -> int:
         return max(1, int(full * self.scale))
+
+    def claim_memory(self, mb: int) -> None:
+        """For a run that takes so much of it."""
+        memory.claim(self.amount(mb * 1e6 * _SPARE))
 
     def client(self, mode: str, topic: str, **options: object) -> Outcome:
         """Underscores stand for the dots in the names of librdkafka's options."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.beside.bench import Bench
-from benchmarks.beside.rows import Row, above, at_least, at_most
+from benchmarks.beside.rows import Row, at_least, at_most
 from benchmarks.drivers.driver import Outcome
 from benchmarks.drivers.frames import fetch_request, produce_request
 
@@ -15,7 +15,9 @@ SMALL, LARGE = 16_384, 1_000_000  # batches
 SYNC_COUNT, PACED_COUNT, PACED_PER_SECOND = 20_000, 10_000, 1_000
 REQUEST_BYTES = 100
 REQUESTS_S = 5
-KEPT = 0.95  # of the throughput over 100 connections, with ten times as many
+RECORD_OVERHEAD = 16  # at most, as the drivers count
+IN_FLIGHT = 5  # as Java's clients do
+FETCHED_MB = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Load:
     settings: tuple[tuple[str, str], ...] = ()
 
     def send(self, bench: Bench, topic: str) -> Outcome:
+        bench.claim_memory(self.mb)
         return bench.client(
             "produce",
             topic,
@@ -64,11 +67,28 @@ def produce(label: str, load: Load, *, must: float) -> Scenario:
     return Scenario((Row(f"produce {label}", "MB/s", at_least(must)),), run)
 
 
+def produce_raw(label: str, *, size: int, batch: int, mb: int, acks: int = 1) -> Scenario:
+    """One connection of a client that made its batches before, so that the broker is the limit."""
+    records = batch // (size + RECORD_OVERHEAD)
+
+    def run(bench: Bench) -> tuple[float, ...]:
+        with bench.fresh_topic() as topic:
+            request = produce_request(topic, record_bytes=size, acks=acks, records=records)
+            payload = records * size
+            bench.claim_memory(mb)
+            count = bench.amount(mb * 1e6 / payload)
+            done = bench.raw("repeat", request, depth=IN_FLIGHT, count=count, payload=payload)
+        return (done["mb_per_second"],)
+
+    return Scenario((Row(f"produce {label}, bare socket", "MB/s", at_least(2)),), run)
+
+
 def fetch(label: str, read: Callable[[Bench, str, int], Outcome]) -> Scenario:
     def run(bench: Bench) -> tuple[float, ...]:
         with bench.fresh_topic() as topic:
             # The driver's first record is not among those it counts.
-            count = int(Load(KIB, LARGE, mb=1000).send(bench, topic)["count"]) + 1
+            count = int(Load(KIB, LARGE, mb=FETCHED_MB).send(bench, topic)["count"]) + 1
+            bench.claim_memory(FETCHED_MB)
             return (read(bench, topic, count)["mb_per_second"],)
 
     return Scenario((Row(label, "MB/s", at_least(1)),), run)
@@ -134,9 +154,15 @@ _IDEMPOTENT = (("enable.idempotence", "true"), ("queue.buffering.max.messages", 
 
 SCENARIOS = (
     # Two gigabytes: less stays in the page cache and says nothing of what lasts.
-    produce("1 KiB in 1 MB batches", Load(KIB, LARGE, mb=2000), must=2),
+    produce_raw("1 KiB in 1 MB batches", size=KIB, batch=LARGE, mb=2000),
+    produce_raw("1 KiB in 16 KB batches", size=KIB, batch=SMALL, mb=400),
+    produce_raw("100 B in 16 KB batches", size=100, batch=SMALL, mb=400),
+    produce_raw("1 KiB in 1 MB, acks=all", size=KIB, batch=LARGE, mb=2000, acks=-1),
+    produce_raw("1 KiB in 16 KB, acks=all", size=KIB, batch=SMALL, mb=400, acks=-1),
+    # The same as a real client sees it: where it takes a whole core, it is the limit.
+    produce("1 KiB in 1 MB batches", Load(KIB, LARGE, mb=2000), must=1),
     produce("1 KiB in 16 KB batches", Load(KIB, SMALL, mb=400), must=2),
-    produce("100 B in 16 KB batches", Load(100, SMALL, mb=200), must=2),
+    produce("100 B in 16 KB batches", Load(100, SMALL, mb=200), must=1),
     # Java's clients wait for an answer when five are out; librdkafka sends on.
     *(
         produce(
@@ -155,7 +181,7 @@ SCENARIOS = (
         )
         for codec, mb in (("gzip", 100), ("lz4", 500), ("zstd", 300))
     ),
-    produce("1 KiB in 1 MB, acks=all", Load(KIB, LARGE, mb=2000, acks=-1), must=2),
+    produce("1 KiB in 1 MB, acks=all", Load(KIB, LARGE, mb=2000, acks=-1), must=1),
     produce("1 KiB in 16 KB, acks=all", Load(KIB, SMALL, mb=400, acks=-1), must=2),
     produce(
         "1 KiB in 1 MB, idempotent",
@@ -175,7 +201,8 @@ SCENARIOS = (
     requests("10 connections, 10 deep", connections=10, must=1, depth=10),
     requests("100 connections", connections=100, must=1),
     requests("1,000 connections", connections=1_000, must=1),
-    Scenario((Row("1,000 connections over 100", "", above(KEPT)),), kept_with_many),
+    # Kafka's own loss is the measure: the driver and the kernel lose a tenth by themselves (0019).
+    Scenario((Row("1,000 connections over 100", "", at_least(1)),), kept_with_many),
     sync("acks=1", 1),
     sync("acks=all", -1),
     Scenario(_END_TO_END_ROWS, end_to_end),

@@ -27,6 +27,9 @@ _KAFKA_JAVA = (
     "-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
     "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
 )  # fmt: skip
+# What would change how a program starts: it is measured as it starts where it is installed, where
+# Python has its modules compiled.
+_NOT_PASSED_ON = ("JAVA_TOOL_OPTIONS", "PYTHONDONTWRITEBYTECODE")
 _LOG4J = """\
 log4j.rootLogger=WARN, A
 log4j.appender.A=org.apache.log4j.ConsoleAppender
@@ -54,7 +57,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], output: Path) -> None:
         self._output = output
-        environment = {k: v for k, v in os.environ.items() if k != "JAVA_TOOL_OPTIONS"}
+        environment = {k: v for k, v in os.environ.items() if k not in _NOT_PASSED_ON}
         self.started_at = time.perf_counter()
         with output.open("wb") as file:
             self._popen = subprocess.Popen(

@@ -45,10 +45,13 @@ class RawRequest:
     frames: int = 1
 
 
-def produce_request(topic: str, *, record_bytes: int, acks: int) -> RawRequest:
-    """One record to partition 0."""
-    value = Random(1).randbytes(record_bytes)
-    partition = PartitionProduceData(index=0, records=build_batch([_record(value)]))
+def produce_request(topic: str, *, record_bytes: int, acks: int, records: int = 1) -> RawRequest:
+    """One batch to partition 0."""
+    chance = Random(1)
+    batch = build_batch(
+        [_record(offset, chance.randbytes(record_bytes)) for offset in range(records)]
+    )
+    partition = PartitionProduceData(index=0, records=batch)
     data = [TopicProduceData(name=topic, partition_data=[partition])]
     request = ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=data)
     answer = PartitionProduceResponse(index=0, error_code=MARKED_CODE, base_offset=0)
@@ -83,5 +86,5 @@ def fetch_request(topic: str) -> RawRequest:
     )
 
 
-def _record(value: bytes) -> Record:
-    return Record(0, TIMESTAMP, None, value)
+def _record(offset: int, value: bytes) -> Record:
+    return Record(offset, TIMESTAMP, None, value)

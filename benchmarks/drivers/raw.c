@@ -1,8 +1,9 @@
 /* Bare sockets, so that the client costs next to nothing: raw MODE host= port= frame=FILE ...
  *
  *   repeat   sends the request in the file again and again over connections=, each with depth=
- *            requests in flight, for seconds= after warmup= seconds; with frames= the file holds
- *            so many of one length, and each connection has the next of them
+ *            requests in flight, for seconds= after warmup= seconds, or until all of count= are
+ *            answered; with frames= the file holds so many of one length, and each connection has
+ *            the next of them; payload= bytes are counted for each answer, instead of its own
  *   fetch    reads one partition from offset 0 until=OFFSET over each of connections=; the
  *            request's fetch offset stands at offset-at=
  *
@@ -30,6 +31,8 @@ static struct connection *connections;
 static int connection_count, depth, is_fetch, poller;
 static size_t frame_bytes, head_bytes, error_at, offset_at;
 static int64_t until_offset;
+static uint64_t wanted_count, payload_bytes;
+static uint64_t asked_count; /* requests so far, where wanted_count bounds them */
 static struct latencies all;
 static struct outcome done;
 
@@ -66,6 +69,7 @@ static void send_unsent(struct connection *one) {
 }
 
 static void add_request(struct connection *one) {
+    if (wanted_count && asked_count++ >= wanted_count) return;
     one->started[(one->oldest + one->in_flight++) % depth] = now_ns();
     one->unsent += frame_bytes;
 }
@@ -76,6 +80,7 @@ static void end_response(struct connection *one) {
     one->in_flight--;
     one->head_seen = one->batch_seen = one->batch_left = 0;
     done.count++;
+    done.bytes += payload_bytes;
     if (is_fetch) {
         for (int i = 0; i < 8; i++)
             one->frame[offset_at + (size_t)i] = (char)(one->next_offset >> (56 - 8 * i));
@@ -141,7 +146,7 @@ static void receive(struct connection *one) {
     ssize_t got = recv(one->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) fail("the broker closed a connection: %s", got ? strerror(errno) : "its end");
-    done.bytes += (uint64_t)got;
+    if (!payload_bytes) done.bytes += (uint64_t)got;
     take(one, buffer, (size_t)got);
 }
 
@@ -170,6 +175,7 @@ static void open_connections(void) {
 }
 
 static int is_finished(uint64_t deadline) {
+    if (wanted_count) return done.count >= wanted_count;
     if (!is_fetch) return now_ns() >= deadline;
     for (int i = 0; i < connection_count; i++)
         if (!connections[i].is_done) return 0;
@@ -201,7 +207,9 @@ int main(int argc, char **argv) {
     offset_at = is_fetch ? (size_t)number_option("offset-at", NULL) : 0;
     until_offset = is_fetch ? (int64_t)number_option("until", NULL) : 0;
     double seconds = is_fetch ? 0 : number_option("seconds", "5");
-    double warmup = is_fetch ? 0 : number_option("warmup", "0.5");
+    wanted_count = is_fetch ? 0 : (uint64_t)number_option("count", "0");
+    payload_bytes = is_fetch ? 0 : (uint64_t)number_option("payload", "0");
+    double warmup = is_fetch || wanted_count ? 0 : number_option("warmup", "0.5");
     if (connection_count < 1 || depth < 1) fail("connections= and depth= are at least 1");
     if (head_bytes > MOST_HEAD || error_at + 2 > head_bytes)
         fail("head=%zu is not between error-at=%zu + 2 and %d", head_bytes, error_at, MOST_HEAD);

@@ -51,7 +51,7 @@ async def _serve(
     try:
         async with Broker(config, ports, testing=testing) as broker:
             ending.on_told(loop, stop.set)
-            # What is loaded now stays: the collector need not look at it again and again.
+            # What is there now stays: the collector need not look at it again and again.
             gc.collect()
             gc.freeze()
             on_ready(broker)

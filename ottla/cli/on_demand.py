@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from typer.core import TyperGroup
@@ -40,7 +42,17 @@ class CommandsOnDemand(TyperGroup):
     # Typer's own types for these are private.
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if module := self._unloaded.pop(cmd_name, None):
-            found = getattr(import_module(module), cmd_name.replace("-", "_"))
+            found = getattr(_load(module), cmd_name.replace("-", "_"))
             self.commands[cmd_name] = get_command(found)
             self.commands[cmd_name].name = cmd_name
         return super().get_command(ctx, cmd_name)
+
+
+def _load(name: str) -> ModuleType:
+    """Nothing that is loaded is garbage: the collector, which would look often, need never look."""
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()

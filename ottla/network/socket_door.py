@@ -134,18 +134,15 @@ class SocketDoor:
         outgoing, left = self.connection.outgoing, _MOST_SENT_BYTES
         while outgoing and left > 0 and not self.connection.is_closed:
             piece = outgoing[0]
-            if isinstance(piece, FilePiece):
-                sent = self._send_file(piece, left)
-            else:
-                sent = self._send_bytes()
+            sent = self._send_file(piece) if isinstance(piece, FilePiece) else self._send_bytes()
             self.connection.bytes_out += sent
             left -= sent
 
-    def _send_file(self, piece: FilePiece, most: int) -> int:
+    def _send_file(self, piece: FilePiece) -> int:
+        """Up to the limit by itself: what came before it must not leave a last few bytes over."""
         if piece.descriptor >= 0:
-            sent = os.sendfile(
-                self.descriptor, piece.descriptor, piece.position, min(piece.size_bytes, most)
-            )
+            most = min(piece.size_bytes, _MOST_SENT_BYTES)
+            sent = os.sendfile(self.descriptor, piece.descriptor, piece.position, most)
         else:
             sent = self._send(piece.read())  # not a file of this machine's
         if not sent:

@@ -121,6 +121,7 @@ def start_over(log: Log, offset: int, *, now_ms: int) -> None:
 def _open_segment(disk: Disk, folder: str, base_offset: int, config: LogConfig) -> Segment:
     segment = Segment(disk, folder, base_offset, config)
     segment.size_bytes = segment.log.size()
+    segment.may_have_reserve = True
     return segment
 
 

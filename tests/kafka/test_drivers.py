@@ -82,6 +82,17 @@ def test_each_bare_request_is_one_record(connections: int, depth: int, bench: Be
     assert 0 < done["p50_us"] <= done["p99_us"] <= done["max_us"]
 
 
+@pytest.mark.parametrize("acks", [1, -1])
+def test_as_many_bare_batches_are_sent_as_were_asked_for(acks: int, bench: Bench) -> None:
+    with bench.fresh_topic() as topic:
+        request = produce_request(topic, record_bytes=100, acks=acks, records=50)
+        options = {"connections": 2, "depth": 5, "count": 33, "payload": 50 * 100}
+        done = bench.raw("repeat", request, **options)
+        assert (done["count"], done["bytes"]) == (33, 33 * 50 * 100)
+        assert end_offset(bench, topic) == 33 * 50
+        assert bench.client("fetch", topic, count=33 * 50)["bytes"] % 100 == 0
+
+
 def test_latencies_are_of_as_many_records_as_were_asked_for(bench: Bench) -> None:
     for mode in ("sync", "end-to-end"):
         with bench.fresh_topic() as topic:

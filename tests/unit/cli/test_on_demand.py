@@ -66,3 +66,15 @@ def test_without_fastavro_the_way_to_it_is_told(
     result = run(command, "orders", "--avro", f"{tmp_path}/a.avro", "-b", "127.0.0.1:1")
     assert result.exit_code == 1
     assert "needs fastavro. Install it with `pip install 'ottla[cli]'`" in result.stderr
+
+
+def test_the_collector_looks_again_once_a_command_is_loaded() -> None:
+    code = (
+        "import gc\n"
+        "from typer.testing import CliRunner\n"
+        "from ottla.cli.app import app\n"
+        "CliRunner().invoke(app, ['broker', '-h'])\n"
+        "print(gc.isenabled(), gc.get_freeze_count() > 10_000)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True\n"

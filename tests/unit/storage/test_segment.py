@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
+from pathlib import Path
 
 import pytest
 
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.config import LogConfig
+from ottla.storage.disk import RealDisk
+from ottla.storage.files import DiskFailed
+from ottla.storage.recovery import Found, open_log
 from ottla.storage.segment import Append, Segment
 from tests.unit.storage.logs import NOW_MS, append, batch, new_log
 
@@ -81,3 +86,73 @@ def test_reserved_blocks_do_not_make_the_file_longer() -> None:
     assert segment.log.size() == segment.size_bytes
     segment.seal()
     assert segment.log.size() == segment.size_bytes
+
+
+def grow(segment: Segment, *, megabytes: int) -> None:
+    piece = bytes(1_000_000)
+    for _ in range(megabytes):
+        number = segment.size_bytes // len(piece)
+        segment.write([Append(piece, number, number, NOW_MS, number)])
+
+
+def test_a_segment_that_grows_has_blocks_set_aside_until_it_is_sealed(tmp_path: Path) -> None:
+    segment = Segment.create(RealDisk(), str(tmp_path), 0, LogConfig(), now_ms=NOW_MS)
+    segment.log.reserve(1_000_000)
+    if os.stat(segment.log.path).st_blocks * 512 < 1_000_000:
+        pytest.skip("this file system reserves nothing")
+    segment.log.truncate(0)
+    grow(segment, megabytes=20)
+    found = os.stat(segment.log.path)
+    assert found.st_size == 20_000_000
+    assert found.st_blocks * 512 > 30_000_000
+    segment.seal()
+    found = os.stat(segment.log.path)
+    assert found.st_size == 20_000_000
+    assert found.st_blocks * 512 < 21_000_000
+
+
+def test_a_small_segment_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    segment = segment_of(LogConfig())
+    reserved: list[int] = []
+    monkeypatch.setattr(type(segment.log), "reserve", lambda file, length: reserved.append(length))
+    grow(segment, megabytes=15)
+    assert reserved == []
+    grow(segment, megabytes=10)
+    assert len(reserved) == 1
+
+
+def test_what_is_set_aside_ends_with_the_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    segment = segment_of(LogConfig(segment_bytes=20_000_000))
+    reserved: list[int] = []
+    monkeypatch.setattr(type(segment.log), "reserve", lambda file, length: reserved.append(length))
+    grow(segment, megabytes=20)
+    assert reserved
+    assert sum(reserved) < 20_000_000 - 16_000_000
+
+
+@pytest.mark.parametrize("error", [OSError(28, "full"), DiskFailed("/data", OSError(5, "EIO"))])
+def test_a_write_has_succeeded_even_if_no_blocks_can_be_set_aside(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segment = segment_of(LogConfig())
+
+    def refuse(file: object, length: int) -> None:
+        raise error
+
+    monkeypatch.setattr(type(segment.log), "reserve", refuse)
+    grow(segment, megabytes=40)
+    assert segment.size_bytes == segment.log.size() == 40_000_000
+
+
+def test_what_a_crash_left_set_aside_is_given_back_at_the_roll(tmp_path: Path) -> None:
+    config, folder = LogConfig(max_message_bytes=2_000_000), f"{tmp_path}/t-0"
+    log = open_log(RealDisk(), folder, config, Found(was_clean=True), now_ms=NOW_MS)
+    log.active.log.append([bytes(batch(b"x"))])
+    log.active.log.reserve(10_000_000)
+    path = log.active.log.path
+    if os.stat(path).st_blocks * 512 < 10_000_000:
+        pytest.skip("this file system reserves nothing")
+    again = open_log(RealDisk(), folder, config, Found(was_clean=False), now_ms=NOW_MS)
+    assert again.next_offset == 1
+    again.roll(now_ms=NOW_MS)
+    assert os.stat(path).st_blocks * 512 < 100_000
