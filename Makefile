@@ -24,8 +24,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PIP) install --quiet -c constraints.txt -e '.[dev,spark]'
 	@touch $@
 
-run: $(INSTALLED) ## start a broker at 127.0.0.1:9092, with its data in ottla-data; Ctrl-C stops it
-	@$(BIN)/ottla up
+run: $(INSTALLED) ## a broker at 127.0.0.1:9092 with traffic and two pipelines, data in ottla-data; Ctrl-C stops it
+	@$(BIN)/ottla demo
 
 check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a minute
 	$(BIN)/ruff format --check .
@@ -37,6 +37,9 @@ check: $(INSTALLED) ## format, lint, types, layers and the quick tests: under a 
 test: check ## check, then every other test, at last those beside a real Kafka (Java, Maven)
 	@command -v kcat >/dev/null || test "$$(id -u)" != 0 || timeout 120 sh -c \
 		'apt-get update && apt-get install -y kcat' >/dev/null 2>&1 || echo 'no kcat to be had'
+	@ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null || \
+		test "$$(id -u)" != 0 || timeout 300 sh -c 'apt-get update && \
+		apt-get install -y postgresql' >/dev/null 2>&1 || echo 'no PostgreSQL to be had'
 	$(BIN)/pytest tests $(addprefix --ignore=,$(QUICK) $(BESIDE_KAFKA) $(ON_SPARK))
 	$(BIN)/pytest $(ON_SPARK)
 	$(BIN)/pytest $(BESIDE_KAFKA)
