@@ -1,0 +1,1 @@
+"""From bytes to rows that keep their contract, without Spark."""
