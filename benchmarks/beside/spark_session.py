@@ -1,0 +1,54 @@
+"""The Spark that drives the brokers: one for all of them, and what its work took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from benchmarks.beside import usage
+from benchmarks.beside.bench import Bench
+from benchmarks.drivers.driver import Outcome
+from ottla.pipelines.datasource.source import register
+from ottla.pipelines.jars import CONNECTOR, have
+from ottla.pipelines.session import session
+
+TASKS = 2  # as many as cores of the machine that the figures are from
+
+
+@cache
+def spark() -> SparkSession:
+    found = session("benchmark", master=f"local[{TASKS}]", jars=have(CONNECTOR), memory="2g")
+    register(found)
+    return found
+
+
+@cache
+def records(count: int, size: int) -> DataFrame:
+    """Keys and values of this size, kept in memory: to make them is not what is measured."""
+    value = f"cast(rpad(cast(id as string), {size}, 'x') as binary) as value"
+    frame = spark().range(count, numPartitions=TASKS).selectExpr("cast(id as string) key", value)
+    frame.cache().count()
+    return frame
+
+
+def measured(bench: Bench, work: Callable[[], object], *, count: int, size: int) -> Outcome:
+    # Any: the process of Java, which pyspark keeps to itself.
+    context: Any = spark().sparkContext
+    java = (context._gateway.proc.pid,)
+    brokers_before, before = usage.cpu_seconds(bench.running.pids), usage.cpu_seconds(java)
+    began = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - began
+    outcome = {
+        "count": count,
+        "seconds": round(seconds, 3),
+        "mb_per_second": count * size / seconds / 1e6,
+        "client_cpu_s": round(usage.cpu_seconds(java) - before, 2),
+        "broker_cpu_s": round(usage.cpu_seconds(bench.running.pids) - brokers_before, 2),
+    }
+    bench.outcomes.append(outcome)
+    return outcome

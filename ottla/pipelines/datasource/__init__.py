@@ -1,0 +1,1 @@
+"""A source and sink of topics for Spark that needs no jar: `format("ottla")`."""

@@ -1,0 +1,1 @@
+"""What comes from elsewhere than topics: files and tables."""

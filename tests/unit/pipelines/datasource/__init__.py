@@ -1,0 +1,1 @@
+"""The source and sink without jars."""

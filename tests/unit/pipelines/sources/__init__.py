@@ -1,0 +1,3 @@
+"""Where pipelines read from."""
+
+"""Tests of ottla/pipelines/sources."""
