@@ -1,0 +1,120 @@
+"""A frame's rows as records of a topic: columns `key`, `value` and perhaps more, ready to be sent.
+
+Raw and Text take the connector's columns as they are; other formats put every column in `value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    IntegerType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from ottla.pipelines.declaration import Avro, Csv, Json, Protobuf, Raw, Text, Topic
+from ottla.pipelines.reading.decoded import Encoder
+from ottla.pipelines.reading.formats import FormatRefused, encoder
+from ottla.pipelines.reading.registry import RegistryAway, RegistryRefused
+from ottla.pipelines.sinks.port import SinkRefused
+
+_ROW = "_ottla_row"
+_TEXT = (StringType(), BinaryType())
+_HEADERS = ArrayType(
+    StructType([StructField("key", StringType()), StructField("value", BinaryType())])
+)
+_PLACES: dict[str, tuple[DataType, ...]] = {
+    "key": _TEXT,
+    "value": _TEXT,
+    "headers": (_HEADERS,),
+    "topic": (StringType(),),
+    "partition": (IntegerType(),),
+}
+
+
+def encoder_of(topic: Topic) -> Encoder | None:
+    """For formats that Spark itself does not write. May ask a registry, so ask once."""
+    if not isinstance(topic.format, Avro | Protobuf):
+        return None
+    try:
+        return encoder(topic.format, topic=topic.name)
+    except (FormatRefused, RegistryAway, RegistryRefused) as cause:
+        raise SinkRefused(f"topic {topic.name}: {cause}") from cause
+
+
+def to_records(frame: DataFrame, topic: Topic, encoder: Encoder | None = None) -> DataFrame:
+    """SinkRefused if the columns do not fit the format. The encoder is that of `encoder_of`."""
+    if topic.key is not None and topic.key not in frame.columns:
+        raise SinkRefused(
+            f"topic {topic.name}: its key is the column {topic.key!r}, which the rows do not have. "
+            f"They have: {', '.join(frame.columns)}"
+        )
+    match topic.format:
+        case Raw() | Text():
+            return _as_they_are(frame, topic)
+        case Json():
+            value = F.to_json(F.struct("*"))
+        case Csv(delimiter=delimiter):
+            value = F.to_csv(F.struct("*"), {"sep": delimiter})
+        case Avro() | Protobuf():
+            assert encoder is not None
+            return _encoded(
+                frame.select(*_key(frame, topic.key), F.struct("*").alias(_ROW)), encoder
+            )
+    return frame.select(*_key(frame, topic.key), value.cast("binary").alias("value"))
+
+
+def _encoded(rows: DataFrame, encoder: Encoder) -> DataFrame:
+    names = ["key", "value"] if "key" in rows.columns else ["value"]
+
+    def encode(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            *keys, row = batch.columns
+            yield pa.RecordBatch.from_arrays([*keys, encoder.encode(row)], names)
+
+    return rows.mapInArrow(encode, ", ".join(f"{name} binary" for name in names))
+
+
+def _as_they_are(frame: DataFrame, topic: Topic) -> DataFrame:
+    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    wrong = [
+        f"{name} {kind.simpleString()}"
+        for name, kind in kinds.items()
+        if name != topic.key and not _fits(kind, _PLACES.get(name, ()))
+    ]
+    if wrong or "value" not in kinds:
+        raise SinkRefused(
+            f"topic {topic.name}: a record is made of value (string or binary) and, if you like, "
+            "key, headers, topic and partition, as Spark's Kafka connector calls them. "
+            f"Not of: {', '.join(wrong) or 'rows without value'}. "
+            "Name a format such as json() to write any columns"
+        )
+    keys = _key(frame, topic.key or ("key" if "key" in kinds else None))
+    others = [name for name in ("headers", "topic", "partition") if name in kinds]
+    return frame.select(*keys, F.col("value").cast("binary").alias("value"), *others)
+
+
+def _fits(kind: DataType, allowed: tuple[DataType, ...]) -> bool:
+    """Whether anything may be null is not asked."""
+    return kind.simpleString() in [each.simpleString() for each in allowed]
+
+
+def _key(frame: DataFrame, name: str | None) -> list[Column]:
+    """Text and bytes as they are, anything else as JSON; no column, no keys."""
+    if name is None:
+        return []
+    column = F.col(name)
+    if not _fits(frame.schema[name].dataType, _TEXT):
+        # Only arrays and structs have JSON of their own: out of the brackets again.
+        inside = F.regexp_extract(F.to_json(F.array(column)), r"(?s)^\[(.*)\]$", 1)
+        column = F.when(column.isNotNull(), inside)
+    return [column.cast("binary").alias("key")]

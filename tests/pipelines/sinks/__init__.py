@@ -1,0 +1,1 @@
+"""Every sink on Spark, with what it writes to."""

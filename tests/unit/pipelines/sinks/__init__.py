@@ -1,0 +1,1 @@
+"""Tests of what sinks decide, without Spark and without a broker."""
