@@ -78,6 +78,7 @@ class Topic:
     key: str | None = None  # the column that becomes the record's key
     delivery: str = "exactly-once"  # parallel or realtime: at least once
     options: Mapping[str, str] = field(default_factory=dict)  # of the client, as it calls them
+    unknown: tuple[str, ...] = ()  # options that there are not, for `checking` to name
 
     @property
     def name(self) -> str:
@@ -145,6 +146,21 @@ class Noop:
 SinkPlace = Topic | ParquetFolder | DeltaTable | DatabaseTable | Console | Memory | Noop
 
 
+def place_name(place: Source | SinkPlace) -> str:
+    """In words that stay the same from run to run."""
+    match place:
+        case Topic():
+            return f"topic {','.join(place.names)}"
+        case Folder() | ParquetFolder() | DeltaTable():
+            return f"{type(place).__name__} {place.path}"
+        case Table() | DatabaseTable():
+            return f"table {place.table}"  # where it is may hold a password
+        case Memory():
+            return f"memory {place.name}"
+        case Console() | Noop():
+            return type(place).__name__.lower()
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One promise of the contract about one column."""
@@ -177,7 +193,12 @@ class Pipeline:
     state: str | None = None  # the folder of its checkpoint; None: of the command
     output_mode: str = "append"  # update: changed rows of an aggregation
     settings: Mapping[str, str] = field(default_factory=dict)  # of Spark, for this query
+    unknown: tuple[str, ...] = ()  # options that there are not
     place: str = ""  # where it was declared: file and line
+
+    @property
+    def is_realtime(self) -> bool:
+        return isinstance(self.sink, Topic) and self.sink.delivery == "realtime"
 
     @property
     def group(self) -> str:

@@ -43,6 +43,8 @@ from ottla.pipelines.schema import Shape, structure
 Function = Callable[..., DataFrame]
 Names = str | Iterable[str]
 
+TOPIC_OPTIONS = ("format", "start", "at_once", "key", "delivery", "options")
+
 raw = Raw
 text = Text
 protobuf = Protobuf
@@ -63,7 +65,10 @@ def csv(shape: Shape | None = None, *, delimiter: str = ",", has_header: bool = 
 
 
 def topic(*names: str, format: Format | None = None, **settings: Any) -> Topic:
-    return Topic(names, format or Raw(), **settings)
+    """A word that is none of its options is kept, so that all mistakes are told at once."""
+    known = {word: value for word, value in settings.items() if word in TOPIC_OPTIONS}
+    unknown = tuple(word for word in settings if word not in TOPIC_OPTIONS)
+    return Topic(names, format or Raw(), **known, unknown=unknown)
 
 
 def files(path: str, shape: Shape, *, format: str = "json", **options: str) -> Folder:
@@ -120,6 +125,7 @@ def pipeline(
     state: str | None = None,
     output_mode: str = "append",
     settings: Mapping[str, str] | None = None,
+    **unknown: object,
 ) -> Callable[[Function], Pipeline]:
     """Several sources become as many arguments of the function, in their order."""
     sources = (source,) if isinstance(source, Source) else tuple(source)
@@ -139,6 +145,7 @@ def pipeline(
             state=state,
             output_mode=output_mode,
             settings=settings or {},
+            unknown=tuple(unknown),
             place=f"{code.co_filename}:{code.co_firstlineno}" if code else "",
         )
 

@@ -95,7 +95,13 @@ class HadoopFolder:
         context: Any = spark.sparkContext
         self._jvm: Any = context._jvm
         self._root: Any = self._jvm.org.apache.hadoop.fs.Path(path)
-        self._files: Any = self._root.getFileSystem(context._jsc.hadoopConfiguration())
+        settings: Any = context._jsc.hadoopConfiguration()
+        self._files: Any = self._root.getFileSystem(settings)
+        # Only this interface of Hadoop's has a rename that replaces a file in one step.
+        fs: Any = self._jvm.org.apache.hadoop.fs
+        self._contexts: Any = fs.FileContext.getFileContext(self._files.getUri(), settings)
+        self._replacing: Any = context._gateway.new_array(fs.Options.Rename, 1)
+        self._replacing[0] = fs.Options.Rename.OVERWRITE
 
     @property
     def path(self) -> str:
@@ -121,9 +127,7 @@ class HadoopFolder:
         stream = self._files.create(draft, True)
         stream.write(bytearray(data))
         stream.close()
-        # Hadoop's rename does not replace; a reader in between finds nothing, and asks again.
-        self._files.delete(target, False)
-        self._files.rename(draft, target)
+        self._contexts.rename(draft, target, self._replacing)
 
     def names(self, under: str = "") -> list[str]:
         if not self._files.exists(self._at(under)):

@@ -40,6 +40,7 @@ _NAMED: dict[str, spark.DataType] = {
     "date": spark.DateType(),
     "timestamp": spark.TimestampType(),
 }
+_NULL = " or null"
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 
 
@@ -48,7 +49,7 @@ class BadShape(Exception):
 
 
 def structure(shape: Shape) -> spark.StructType:
-    """`PageView`, a dataclass; `{"user_id": "string?"}`, where ? allows null; or Spark's own."""
+    """`PageView`, a dataclass; `{"user_id": "string or null"}`; or Spark's own."""
     if isinstance(shape, spark.StructType):
         return shape
     if isinstance(shape, Mapping):
@@ -63,7 +64,7 @@ def structure(shape: Shape) -> spark.StructType:
 
 def _named_field(name: str, text: str) -> spark.StructField:
     kind = text.strip()
-    return spark.StructField(name, _named(name, kind.removesuffix("?")), kind.endswith("?"))
+    return spark.StructField(name, _named(name, kind.removesuffix(_NULL)), kind.endswith(_NULL))
 
 
 def _named(field: str, text: str) -> spark.DataType:
@@ -77,7 +78,9 @@ def _named(field: str, text: str) -> spark.DataType:
     if text.startswith("map<string,") and text.endswith(">"):
         return spark.MapType(spark.StringType(), _named(field, text[11:-1]))
     known = ", ".join([*_NAMED, "decimal(p,s)", "array<T>", "map<string,T>"])
-    raise BadShape(f"field {field!r}: {text!r} is no type. There are: {known}; ? allows null")
+    raise BadShape(
+        f"field {field!r}: {text!r} is no type. There are: {known}; each may be followed by{_NULL}"
+    )
 
 
 def _hinted_field(name: str, hint: Any) -> spark.StructField:

@@ -44,7 +44,9 @@ def test_a_dataclass_becomes_a_structure_with_what_may_be_null() -> None:
 
 
 def test_names_of_types_become_a_structure_with_what_may_be_null() -> None:
-    found = structure({"id": "long", "price": "decimal(10, 2)?", "tags": "array<map<string,int>>"})
+    found = structure(
+        {"id": "long", "price": "decimal(10, 2) or null", "tags": "array<map<string,int>>"}
+    )
     assert found.simpleString() == (
         "struct<id:bigint,price:decimal(10,2),tags:array<map<string,int>>>"
     )
