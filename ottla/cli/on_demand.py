@@ -13,6 +13,7 @@ from typer.main import get_command
 # Each module holds a Typer of the command's name, with an underscore for the hyphen.
 MODULES = {
     "up": "ottla.cli.up",
+    "demo": "ottla.cli.demo",
     "broker": "ottla.cli.broker",
     "topics": "ottla.cli.topics",
     "configs": "ottla.cli.configs",
@@ -23,10 +24,12 @@ MODULES = {
     "log-dirs": "ottla.cli.log_dirs",
     "produce": "ottla.cli.produce",
     "consume": "ottla.cli.consume",
+    "pipeline": "ottla.cli.pipeline",
     "verify": "ottla.cli.verify",
     "bench": "ottla.cli.bench",
     "log": "ottla.cli.log",
     "debug": "ottla.cli.debug",
+    "spark": "ottla.cli.spark",
     "protocol": "ottla.cli.protocol",
 }
 

@@ -61,7 +61,7 @@ def test_time_and_chance_come_in_by_their_doors() -> None:
     expect_none(offenders(rules.calls_outside_their_door, "ottla", "tests"))
 
 
-def test_only_three_files_catch_everything() -> None:
+def test_only_few_files_catch_everything() -> None:
     expect_none(offenders(rules.broad_excepts, "ottla"))
 
 

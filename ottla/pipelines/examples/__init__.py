@@ -1,0 +1,1 @@
+"""Pipelines to try, to read and to begin with; `ottla demo` runs them."""
