@@ -22,13 +22,13 @@ FREE_PORTS = ("--port", "0", "--set", "ottla.http.port=0")
 SHELL = f'set -o pipefail; ottla() {{ {shlex.quote(sys.executable)} -m ottla "$@"; }}; '
 
 
-def tour() -> str:
-    return README.read_text(encoding="utf-8").partition("## Five-minute tour")[2].split("\n## ")[0]
+def tour(document: Path = README, heading: str = "## Five-minute tour") -> str:
+    return document.read_text(encoding="utf-8").partition(heading)[2].split("\n## ")[0]
 
 
-def shown() -> list[tuple[str, str]]:
+def shown(text: str | None = None) -> list[tuple[str, str]]:
     """Each command of the tour with the output below it."""
-    unfenced = re.sub("```.*?```", "", tour(), flags=re.DOTALL)
+    unfenced = re.sub("```.*?```", "", text or tour(), flags=re.DOTALL)
     blocks = re.findall(r"(?:^ {4}.*\n)+", unfenced, flags=re.MULTILINE)
     pieces = [piece.partition("\n") for block in blocks for piece in dedent(block).split(PROMPT)]
     return [(command, output) for command, _, output in pieces if command]
