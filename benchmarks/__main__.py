@@ -13,9 +13,8 @@ from itertools import takewhile
 
 KNOWN = (
     "records", "codec", "imports", "disk", "producers", "log", "opening", "compaction", "recovery",
-    "timers", "metrics", "groups",
-    "store",
-    "broker", "coordinator", "transactions",
+    "timers", "metrics", "groups", "store", "reading", "broker", "coordinator", "transactions",
+    "spark",
 )  # fmt: skip
 
 
