@@ -1,4 +1,5 @@
-"""The pytest plugin: fixtures `ottla`, a broker, and `ottla_topic`, a fresh topic in it.
+"""The pytest plugin: fixtures `ottla`, a broker, `ottla_topic`, a fresh topic in it, and
+`ottla_spark`, a small Spark session for pipelines.
 
 Everything but pytest is loaded when a test first asks for a fixture: pytest loads this file in
 every run of everybody who has Ottla installed.
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from ottla.testing.broker import Broker
 
 _LONGEST_NAME = 200  # Kafka allows 249
@@ -63,6 +66,14 @@ def ottla_topic(ottla: Broker, request: pytest.FixtureRequest) -> Iterator[str]:
     ottla.calm()  # or the deletion could meet a fault of the test's
     if ottla.is_running:
         ottla.delete_topic(topic)
+
+
+@pytest.fixture(scope="session")
+def ottla_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One for the whole run, with the jars that `ottla spark jars` has fetched. Needs Java."""
+    testing = import_module("ottla.testing.spark")
+    with testing.small_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session
 
 
 @pytest.hookimpl(trylast=True)
