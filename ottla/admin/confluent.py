@@ -201,8 +201,20 @@ class ConfluentSource:
             is_append_time=kind == self._library.TIMESTAMP_LOG_APPEND_TIME,
             key=message.key(),
             value=message.value(),
-            headers=tuple(message.headers() or ()),
+            headers=_headers(message),
         )
+
+
+def _headers(message: Any) -> tuple[tuple[str, bytes | None], ...]:
+    """The library cannot read a name that is not UTF-8, and must not be asked a second time.
+
+    Nor directly: Python looks at once whether a call went wrong only where it is made for it.
+    """
+    try:
+        (found,) = map(type(message).headers, [message])
+    except SystemError:
+        return (("\N{REPLACEMENT CHARACTER}", None),)
+    return tuple(found or ())
 
 
 def made(client: Any, library: Any, settings: Mapping[str, object]) -> Any:

@@ -76,8 +76,20 @@ def _read_some(cluster: Cluster, consumer: Consumer, left: dict[Place, int]) -> 
             consumer.pause([TopicPartition(*place)])
 
 
+def _headers(message: Message) -> Headers:
+    """The client cannot read a name that is not UTF-8; it must not be asked a second time.
+
+    Nor directly: Python looks at once whether a call went wrong only where it is made for it.
+    """
+    try:
+        (found,) = map(Message.headers, [message])
+    except SystemError:
+        return (("\N{REPLACEMENT CHARACTER}", None),)
+    headers: Any = found or []  # its type says text or bytes, and it is bytes
+    return tuple(headers)
+
+
 def _record(message: Message) -> Record:
-    headers: Any = message.headers() or []  # its type says text or bytes, and it is bytes
     return Record(
         topic=message.topic() or "",
         partition=_or(message.partition(), -1),
@@ -85,7 +97,7 @@ def _record(message: Message) -> Record:
         timestamp_ms=message.timestamp()[1],
         key=_bytes(message.key()),
         value=_bytes(message.value()),
-        headers=tuple(headers),
+        headers=_headers(message),
     )
 
 
