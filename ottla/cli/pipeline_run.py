@@ -59,6 +59,10 @@ AcceptLoss = Annotated[
     bool,
     typer.Option("--accept-loss", help="Go on behind records that are gone; noted for audits."),
 ]
+AcceptRepeat = Annotated[
+    bool,
+    typer.Option("--accept-repeat", help="Write a batch of which nobody knows if it was written."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one object for each batch.")]
 
 
@@ -72,6 +76,7 @@ def run(
     jars: Jars = None,
     conf: Configs = None,
     accept_loss: AcceptLoss = False,
+    accept_repeat: AcceptRepeat = False,
     accept_upgrade: AcceptUpgrade = False,
     bootstrap: Bootstrap = DEFAULT_BOOTSTRAP,
     as_json: AsJson = False,
@@ -99,6 +104,7 @@ def run(
         once=once,
         as_json=as_json,
         accept_loss=accept_loss,
+        accept_repeat=accept_repeat,
         accept_upgrade=accept_upgrade,
     )
 
@@ -207,6 +213,7 @@ def _run(
     once: bool,
     as_json: bool,
     accept_loss: bool = False,
+    accept_repeat: bool = False,
     accept_upgrade: bool = False,
     ends: Mapping[Place, int] | None = None,
 ) -> None:
@@ -219,7 +226,11 @@ def _run(
             runs = launch.runs(pipelines, on_batch=live.show, ends=ends)
             for each in runs:
                 live.begin(each.pipeline.name)
-                each.start(accept_loss=accept_loss, accept_upgrade=accept_upgrade)
+                each.start(
+                    accept_loss=accept_loss,
+                    accept_repeat=accept_repeat,
+                    accept_upgrade=accept_upgrade,
+                )
                 live.expect(each.pipeline.name, each.expected())
             is_well = run_together(
                 runs,

@@ -142,6 +142,10 @@ class Cluster:
             if at.offset >= 0
         }
 
+    def forget_group(self, group: str) -> None:
+        asked = self._asked(lambda: self._admin.delete_consumer_groups([group]))
+        self._result(asked[group])
+
     def commit(self, group: str, offsets: Mapping[Place, int], *, metadata: str = "") -> None:
         """For a group without members."""
         rows = [TopicPartition(*place, offset, metadata) for place, offset in offsets.items()]

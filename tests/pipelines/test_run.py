@@ -211,3 +211,18 @@ def test_a_value_that_comes_twice_in_a_batch_passes_once(lab: Lab) -> None:
     assert ids(lab) == [1, 3]
     assert (status.rows_in, status.rows_out, status.dead_letters) == (10, 2, 5)
     assert len(lab.records(f"{lab.name}-dlq")) == 5
+
+
+def test_a_batch_of_which_nobody_knows_if_it_was_written_is_not_repeated_unasked(lab: Lab) -> None:
+    odd = odd_ones(lab)
+    lab.produce(f"{lab.name}-in", visits(range(1, 90)))
+    lab.run(odd)
+    lab.produce(f"{lab.name}-in", [{"id": 91, "user": "a"}])
+    lab.run(odd)
+    commits = lab.state(odd).folder_of(0, "checkpoint/commits")
+    commits.delete(max(commits.names(), key=int))
+    lab.cluster.forget_group(odd.group)
+    with pytest.raises(RunFailed, match="batch 1 was begun and not finished, and the group"):
+        lab.run(odd)
+    lab.run(odd, accept_repeat=True)
+    assert ids(lab) == [*(n for n in range(1, 90) if n % 2), 91, 91]

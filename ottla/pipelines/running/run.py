@@ -73,7 +73,13 @@ class Run:
         self._sink: Sink | None = None
         self._letters: Letters | None = None
 
-    def start(self, *, accept_loss: bool = False, accept_upgrade: bool = False) -> None:
+    def start(
+        self,
+        *,
+        accept_loss: bool = False,
+        accept_repeat: bool = False,
+        accept_upgrade: bool = False,
+    ) -> None:
         """RunFailed, SinkRefused or DataLoss, before anything has been read."""
         if self._state.stop_asked_ms() is not None:
             raise RunFailed(
@@ -91,6 +97,8 @@ class Run:
             ground.guard.accept(ground.checkpoint, ground.ledger, now_ms=self._clock.now_ms())
         ground.guard.check(ground.reached() or start)
         self._open_sink(f"{self.pipeline.name}.{ground.generation}")
+        if not accept_repeat:
+            self._refuse_forgotten(ground)
         self._state.remember(memory)
         self._show(self._first_status(ground.generation))
         if self._sink is None:
@@ -108,6 +116,22 @@ class Run:
             on_done=self._batch_done,
         )
         self._query = self._started(plan.frame, work, ground.checkpoint_path)
+
+    def _refuse_forgotten(self, ground: Ground) -> None:
+        """A batch was begun, and the group that would know whether it was written has forgotten.
+
+        Offsets of a group that nobody uses expire, and with them the number of the last batch.
+        """
+        planned, done = ground.checkpoint.last_planned(), ground.checkpoint.last_committed()
+        if planned is None or done is None or planned == done:
+            return
+        if self._sink is None or not self._sink.takes_offsets or self._sink.last_batch() >= done:
+            return
+        raise RunFailed(
+            f"{self.pipeline.name}: batch {planned} was begun and not finished, and the group"
+            f" {self.pipeline.group} no longer knows whether {place_name(self.pipeline.sink)} has"
+            " it. Look there; --accept-repeat writes it again, `ottla pipeline reset` begins anew"
+        )
 
     def expected(self) -> int | None:
         """How many offsets lie between its start and its end; None if it has no end."""
