@@ -31,6 +31,9 @@ from ottla.pipelines.declare import TOPIC_OPTIONS
 from ottla.pipelines.declare import pipeline as declared
 from ottla.pipelines.kafka import Cluster, Unreachable
 from ottla.pipelines.mistakes import Mistake, nearest
+from ottla.pipelines.reading import contract
+from ottla.pipelines.reading.rows import arrow_type
+from ottla.pipelines.sinks.reach import unreachable
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _DELIVERIES = ("exactly-once", "parallel", "realtime")
@@ -48,7 +51,7 @@ def check(
     cluster: Cluster | None,
     schema_of: Callable[[Source], StructType | None],
 ) -> list[Mistake]:
-    """Without a cluster, topics are not looked up. `schema_of` may ask a registry."""
+    """Without a cluster nothing is asked whether it is there. `schema_of` may ask a registry."""
     found = []
     for pipeline in pipelines:
         place = f"{pipeline.place}: {pipeline.name}" if pipeline.place else pipeline.name
@@ -59,6 +62,7 @@ def check(
             *_sink(pipeline),
             *_together(pipeline),
             *(_topics(pipeline, cluster) if cluster else ()),
+            *(_reached(pipeline) if cluster else ()),
         ):
             found.append(Mistake(f"{place}: {part}", sentence, fix))
     return found
@@ -153,7 +157,10 @@ def _contract(pipeline: Pipeline, schema_of: Callable[[Source], StructType | Non
         if ORIGIN in schema.names:
             yield "source", f"a field is called {ORIGIN}", "call it something else: Ottla uses it"
         for rule in pipeline.contract:
-            yield from _rule(rule, schema)
+            # What has no words of ours is asked of those who will check the rows.
+            compiled = contract.mistakes([rule], arrow_type(schema))
+            rest = [("contract", told, "it cannot be checked like this") for told in compiled]
+            yield from list(_rule(rule, schema)) or rest
     goes_dead = [rule.name for rule in pipeline.contract if rule.otherwise is Otherwise.DEAD_LETTER]
     if pipeline.malformed is Otherwise.DEAD_LETTER:
         goes_dead.append("malformed")
@@ -257,6 +264,11 @@ def _together(pipeline: Pipeline) -> Found:
                     "real-time mode reads raw, text, JSON and CSV only",
                     ("use another delivery"),
                 )
+
+
+def _reached(pipeline: Pipeline) -> Found:
+    if (why := unreachable(pipeline.sink)) is not None:
+        yield "sink", why, "see that it is there and may be written to"
 
 
 def _topics(pipeline: Pipeline, cluster: Cluster) -> Found:

@@ -25,7 +25,7 @@ _EVERYWHERE = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.catalogImplementation": "in-memory",
-    # A batch read of ours with a condition on the partition would raise without it.
+    # Spark then tells our source which partitions a condition leaves; without, it reads them all.
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -120,6 +120,11 @@ def test_a_source_that_cannot_be_read_is_named(source: Source, sentence: str) ->
         (between("seconds"), "between(seconds) has neither end; give low, high, or both"),
         (between("seconds", "a"), "between(seconds): 'a' is no number; the column holds numbers"),
         (one_of("user"), "one_of(user) allows no value; name those that are allowed"),
+        (
+            one_of("seconds", "ann"),
+            "one_of(seconds): seconds is of type double: Could not convert 'ann' with type str:"
+            " tried to convert to double; it cannot be checked like this",
+        ),
     ],
 )
 def test_a_rule_that_cannot_hold_is_named(rule: Any, sentence: str) -> None:
