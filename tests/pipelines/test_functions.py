@@ -189,7 +189,7 @@ def test_a_time_that_is_past_is_replayed_into_another_sink(lab: Lab) -> None:
     again = replay_of(pages, lab.cluster, str(lab.root), from_ms=2_500, to_ms=5_000, into=into)
     assert again.pipeline.name == "pages.replay-1"
     status = lab.run(again.pipeline, ends=again.ends)
-    assert [row["page"] for row in lab.rows(f"{lab.name}-again")] == ["c", "d"]
+    assert sorted(row["page"] for row in lab.rows(f"{lab.name}-again")) == ["c", "d"]
     assert status.rows_in == 2
     # Called again with the same times it goes on where it was: at its end.
     same = replay_of(pages, lab.cluster, str(lab.root), from_ms=2_500, to_ms=5_000, into=into)

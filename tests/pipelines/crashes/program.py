@@ -24,6 +24,7 @@ from ottla.timing.clock import SystemClock
 from tests.pipelines.crashes.sinks import Kept, kept
 
 _POLL_S = 0.5
+SHORT_LIVED = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ def started(world: World, name: str, spark: SparkSession) -> Run:
 
 
 def main(world: World) -> None:
-    spark = session("crashes", master="local[2]", jars=have((*CONNECTOR, *DELTA)), delta=True)
+    jars = have((*CONNECTOR, *DELTA))
+    spark = session("crashes", master="local[2]", jars=jars, settings=SHORT_LIVED, delta=True)
     runs = [started(world, name, spark) for name in world.names]
     for run in runs:
         while not run.wait(_POLL_S):

@@ -17,7 +17,7 @@ from tests.pipelines.postgres import Postgres
 
 SOAKS = os.environ.get("OTTLA_TEST_PROFILE") == "soak"
 KILLS = 5 if SOAKS else 1
-BATCHES = 30 if SOAKS else 4
+BATCHES = 30 if SOAKS else 3
 AT_ONCE = 200
 ROWS = BATCHES * AT_ONCE
 

@@ -15,6 +15,7 @@ from ottla.pipelines.repair.letter import DeadLetter
 from ottla.pipelines.sinks.making import make_letters, make_sink
 from ottla.pipelines.sinks.port import Batch, Guarantee, Sink, SinkRefused
 from ottla.testing.broker import Broker
+from tests.kafka.peer import KafkaPeer
 from tests.pipelines.sinks.topics import Read, committed_records, values
 
 NUMBERS = count()
@@ -24,14 +25,13 @@ LETTER = DeadLetter("in", 0, 42, 0, b"k", b"bad", (), "not_null(id)", "id is nul
 class Flow:
     """A pipeline from one topic into another, each with a name of its own."""
 
-    def __init__(self, spark: SparkSession, broker: Broker) -> None:
-        self.spark, self.bootstrap = spark, broker.bootstrap
-        self.cluster = Cluster(broker.bootstrap)
+    def __init__(self, spark: SparkSession, bootstrap: str) -> None:
+        self.spark, self.bootstrap = spark, bootstrap
+        self.cluster = Cluster(bootstrap)
         number = next(NUMBERS)
         self.name, self.source = f"flow-{number}", f"in-{number}"
         self.out, self.dead = f"out-{number}", f"dead-{number}"
-        for topic in (self.source, self.out, self.dead):
-            broker.create_topic(topic, partitions=2)
+        self.cluster.create_topics({self.source: 2, self.out: 2, self.dead: 2})
 
     def pipeline(self, sink: SinkPlace | None = None) -> Pipeline:
         source, dead = Topic((self.source,)), Topic((self.dead,))
@@ -60,7 +60,7 @@ class Flow:
 
 @pytest.fixture
 def flow(spark: SparkSession, broker: Broker) -> Flow:
-    return Flow(spark, broker)
+    return Flow(spark, broker.bootstrap)
 
 
 def test_rows_offsets_and_dead_letters_are_committed_together(flow: Flow) -> None:
@@ -75,6 +75,19 @@ def test_rows_offsets_and_dead_letters_are_committed_together(flow: Flow) -> Non
     }
     assert sink.last_batch() == 0
     sink.close()
+
+
+def test_apache_kafka_takes_the_same_transactions(spark: SparkSession, kafka391: KafkaPeer) -> None:
+    flow = Flow(spark, kafka391.bootstrap)
+    old = flow.sink()
+    assert old.write(flow.rows("a", "b"), flow.batch(0, LETTER)) == 2
+    new = flow.sink()
+    assert new.last_batch() == 0
+    with pytest.raises(SinkRefused, match="took over"):
+        old.write(flow.rows("c"), flow.batch(1))
+    assert new.write(flow.rows("c"), flow.batch(1)) == 1
+    assert flow.written() == ["a", "b", "c"]
+    assert values(flow.bootstrap, flow.dead) == ["bad"]
 
 
 def test_a_new_generation_knows_nothing_of_the_one_before(flow: Flow) -> None:
