@@ -44,7 +44,8 @@ class ParquetSink:
 
     def write(self, frame: DataFrame, batch: Batch) -> int:
         self._check_alone()  # before it touches what another run may have named
-        path = f"generation={self._app.rpartition('.')[2]}/batch={batch.id}"
+        # By the app: a replay, or another pipeline, has batches of the same numbers.
+        path = f"app={self._app}/batch={batch.id}"
         rows, count = counted(frame)
         rows.write.mode("overwrite").parquet(location(self._folder, path))
         self._publish(

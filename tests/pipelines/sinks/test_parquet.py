@@ -47,7 +47,16 @@ def test_batches_are_read_back_once_each(spark: SparkSession, tmp_path: Path) ->
     assert opened(spark, path).last_batch() == 1
     assert opened(spark, path, app="flow.1").last_batch() == -1
     assert ids(spark, path) == list(range(20))
-    assert (tmp_path / "a folder" / "generation=0" / "batch=1").is_dir()
+    assert (tmp_path / "a folder" / "app=flow.0" / "batch=1").is_dir()
+
+
+def test_a_replay_into_the_same_folder_leaves_what_is_there(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path)
+    write(spark, opened(spark, path), 0)
+    write(spark, opened(spark, path, app="flow.replay-1.0"), 0)
+    assert ids(spark, path) == sorted([*range(10), *range(10)])
 
 
 def test_many_folders_become_one_and_the_old_ones_go_the_next_time(
