@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,12 @@ class Lab:
         return StateFolder(str(self.root), pipeline.name, self.spark)
 
     def start(
-        self, pipeline: Pipeline, *, ends: Mapping[Place, int] | None = None, **accepting: bool
+        self,
+        pipeline: Pipeline,
+        *,
+        ends: Mapping[Place, int] | None = None,
+        on_batch: Callable[[Status], None] | None = None,
+        **accepting: bool,
     ) -> Run:
         run = Run(
             pipeline,
@@ -69,7 +74,7 @@ class Lab:
             clock=SystemClock(),
             connector=self.connector,
             ends=ends,
-            on_batch=self.batches.append,
+            on_batch=on_batch or self.batches.append,
         )
         run.start(**accepting)
         return run

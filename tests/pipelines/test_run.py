@@ -106,6 +106,15 @@ def test_a_stopped_pipeline_stays_so_until_it_is_resumed(lab: Lab) -> None:
     assert ids(lab) == [n for n in range(200) if n % 2]
 
 
+def test_a_stop_in_mid_batch_lets_it_finish_and_needs_no_further_one(lab: Lab) -> None:
+    odd = odd_ones(lab)
+    lab.produce(f"{lab.name}-in", visits(range(1, 10)))
+    run = lab.start(odd, on_batch=lambda status: run.stop())
+    assert any(run.wait(1) for _ in range(60))
+    assert run.status.state is State.STOPPED
+    assert ids(lab) == [1, 3, 5, 7, 9]
+
+
 def test_a_reset_pipeline_begins_anew(lab: Lab) -> None:
     odd = odd_ones(lab)
     lab.produce(f"{lab.name}-in", visits(range(50)))

@@ -147,8 +147,8 @@ class Run:
             self._show(replace(self.status, updated_ms=now_ms))
             if self._sink is None:
                 self._commit_progress()
-        if self._state.stop_asked_ms() is not None:
-            self.stop()
+        if self._is_stopping or self._state.stop_asked_ms() is not None:
+            self.stop()  # again, if there was a batch in hand: there may be no next one
         try:
             await_end: Any = self._query.awaitTermination  # its types know no fractions
             if not await_end(seconds):
