@@ -10,12 +10,20 @@ from ottla.cli.connecting import DEFAULT_BOOTSTRAP, Bootstrap, Yes, confirm
 from ottla.cli.failure import fail
 from ottla.cli.pipeline_audit import audit_command
 from ottla.cli.pipeline_dead_letters import dead_letters
-from ottla.cli.pipeline_names import File, Names, OneName, StateRoot, checked, pipelines_in
+from ottla.cli.pipeline_names import (
+    File,
+    Names,
+    OneName,
+    StateRoot,
+    checked,
+    local_state,
+    pipelines_in,
+)
 from ottla.cli.pipeline_new import new
 from ottla.cli.pipeline_run import replay, resume, run
 from ottla.cli.pipeline_status import status
 from ottla.pipelines.kafka import Cluster
-from ottla.pipelines.running.state import DEFAULT_ROOT, StateFolder
+from ottla.pipelines.running.state import StateFolder
 from ottla.pipelines.running.status import State
 from ottla.timing.clock import SystemClock
 
@@ -93,7 +101,7 @@ def reset(name: OneName, *, state: StateRoot = None, yes: Yes = False) -> None:
 
 
 def _known(root: str | None, name: str) -> StateFolder:
-    folder = StateFolder(root or DEFAULT_ROOT, name)
+    folder = local_state(root, name)
     if folder.remembered() is None:
         fail(f"no pipeline {name} has run with its state in {folder.path}.")
     return folder

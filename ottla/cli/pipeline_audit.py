@@ -19,7 +19,7 @@ from ottla.cli.moments import parse_moment
 from ottla.cli.output import print_json
 from ottla.cli.pipeline_clusters import in_sentences, reach
 from ottla.cli.progress import Counter
-from ottla.pipelines.folder import Folder, LocalFolder, open_folder
+from ottla.pipelines.folder import Folder, LocalFolder, NeedsSpark, open_folder
 from ottla.pipelines.kafka import Place
 from ottla.pipelines.repair.audit import Findings, Recount, audit
 from ottla.pipelines.repair.entry import Entry
@@ -158,7 +158,7 @@ def _compare(
 def _ledger_folder(state: str, name: str, generation: int | None) -> tuple[int, Folder]:
     try:
         root = open_folder(f"{state}/{name}")
-    except ValueError as cause:
+    except NeedsSpark as cause:
         fail(f"{cause}.")
     folders = [each for each in root.names() if each.startswith(_GENERATION)]
     numbers = [each.removeprefix(_GENERATION) for each in folders]

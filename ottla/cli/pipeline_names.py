@@ -10,11 +10,12 @@ from pyspark.sql.types import StructType
 from ottla.cli.failure import fail
 from ottla.pipelines.checking import check, notes
 from ottla.pipelines.declaration import Folder, Pipeline, Source, Topic
+from ottla.pipelines.folder import NeedsSpark
 from ottla.pipelines.kafka import Cluster
 from ottla.pipelines.loading import chosen, load
 from ottla.pipelines.mistakes import Mistake, Mistakes
 from ottla.pipelines.reading.formats import FormatRefused, schema_of
-from ottla.pipelines.running.state import DEFAULT_ROOT
+from ottla.pipelines.running.state import DEFAULT_ROOT, StateFolder
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Python or YAML that declares them.")]
 Names = Annotated[
@@ -54,6 +55,14 @@ def pipelines_in(file: str, names: list[str] | None) -> list[Pipeline]:
         return chosen(load(file), names or [])
     except Mistakes as found:
         tell(found.mistakes)
+
+
+def local_state(root: str | None, name: str) -> StateFolder:
+    """Of a pipeline whose state is on this machine; ends the command if it is elsewhere."""
+    try:
+        return StateFolder(root or DEFAULT_ROOT, name)
+    except NeedsSpark as cause:
+        fail(f"{cause}; give --state a folder of this machine.")
 
 
 def checked(pipelines: list[Pipeline], cluster: Cluster | None) -> None:

@@ -21,10 +21,12 @@ from ottla.cli.pipeline_names import (
     OneName,
     StateRoot,
     checked,
+    local_state,
     pairs,
     pipelines_in,
 )
 from ottla.pipelines.declaration import Pipeline, Trigger
+from ottla.pipelines.folder import NeedsSpark
 from ottla.pipelines.jars import JarsMissing
 from ottla.pipelines.kafka import Place, Unreachable
 from ottla.pipelines.reading.formats import FormatRefused
@@ -33,7 +35,7 @@ from ottla.pipelines.repair.losses import DataLoss
 from ottla.pipelines.running.launch import Launch
 from ottla.pipelines.running.replay import BadReplay, replay_of
 from ottla.pipelines.running.run import RunFailed
-from ottla.pipelines.running.state import DEFAULT_ROOT, NewerState, StateFolder
+from ottla.pipelines.running.state import DEFAULT_ROOT, NewerState
 from ottla.pipelines.running.together import run_together
 from ottla.pipelines.sinks.port import SinkRefused
 from ottla.pipelines.sources.postgres_table import TableRefused
@@ -42,7 +44,7 @@ from ottla.timing.clock import SystemClock
 
 _REFUSALS = (
     RunFailed, DataLoss, CannotAccept, SinkRefused, NewerState, Unreachable, BadReplay, BadStart,
-    FormatRefused, JarsMissing, TableRefused,
+    FormatRefused, JarsMissing, NeedsSpark, TableRefused,
 )  # fmt: skip
 
 Master = Annotated[
@@ -128,7 +130,7 @@ def resume(
     - `ottla pipeline resume page_views.py page-views`
     """
     for pipeline in pipelines_in(file, names):
-        StateFolder(pipeline.state or state or DEFAULT_ROOT, pipeline.name).resume()
+        local_state(pipeline.state or state, pipeline.name).resume()
     run(
         file,
         names,

@@ -15,6 +15,10 @@ from urllib.parse import unquote, urlsplit
 from pyspark.sql import SparkSession
 
 
+class NeedsSpark(Exception):
+    """The path is not on this machine, and there is no session to ask it through."""
+
+
 class Folder(Protocol):
     @property
     def path(self) -> str: ...
@@ -40,7 +44,7 @@ def open_folder(path: str, spark: SparkSession | None = None) -> Folder:
     if parts.scheme in ("", "file"):
         return LocalFolder(unquote(parts.path) if parts.scheme else path)
     if spark is None:
-        raise ValueError(f"{path}: a {parts.scheme} path is reached through Spark only")
+        raise NeedsSpark(f"{path}: a {parts.scheme} path is reached through Spark only")
     return HadoopFolder(path, spark)
 
 

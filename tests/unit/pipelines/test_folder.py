@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.pipelines.folder import open_folder
+from ottla.pipelines.folder import NeedsSpark, open_folder
 
 
 def test_a_file_is_written_whole_and_read_again(tmp_path: Path) -> None:
@@ -43,5 +43,5 @@ def test_a_renamed_folder_keeps_what_is_in_it(tmp_path: Path) -> None:
 
 
 def test_another_file_system_needs_a_session() -> None:
-    with pytest.raises(ValueError, match="a hdfs path is reached through Spark only"):
+    with pytest.raises(NeedsSpark, match="a hdfs path is reached through Spark only"):
         open_folder("hdfs://host/path")
