@@ -13,6 +13,7 @@ from ottla.protocol.errors import ErrorCode
 
 Answer = dict[TopicPartition, ErrorCode]
 
+_LATEST_MS = 2**63 - 1
 _E = ErrorCode
 _MEANINGS = {
     _E.UNKNOWN_TOPIC_OR_PARTITION: _E.COORDINATOR_NOT_AVAILABLE,
@@ -79,7 +80,8 @@ class Commit:
     def _stage(
         self, offsets: Sequence[OffsetToCommit], max_metadata: int, retention_ms: int, now_ms: int
     ) -> list[Record]:
-        expire_ms = None if retention_ms == -1 else now_ms + retention_ms
+        # A client may ask for longer than there is time in 64 bits.
+        expire_ms = None if retention_ms == -1 else min(now_ms + retention_ms, _LATEST_MS)
         hosted, answer, staged = self._hosted, self._answer, self._staged
         records: list[Record] = []
         for topic, partition, offset, leader_epoch, metadata, commit_ms in offsets:

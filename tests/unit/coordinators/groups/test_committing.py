@@ -174,3 +174,13 @@ async def test_of_a_group_with_members_only_they_commit() -> None:
     assert wrong is E.ILLEGAL_GENERATION
     assert await world.commit(G, "orders", 0, 1, member_id=member_id, generation=1) is NONE
     assert world.committed(G) == {PLACE: 1}
+
+
+@on_virtual_time
+async def test_a_commit_that_is_to_last_longer_than_time_is_kept_for_ever() -> None:
+    world = await World().start()
+    answers = world.ask_commit(G, OffsetToCommit("orders", 0, 1, 5), retention_ms=2**63 - 1)
+    await world.settle()
+    assert answers == [{PLACE: NONE}]
+    [[(_, value)]] = world.log_of(G).appends
+    assert value == offset_value(CommittedOffset(1, 5, "", BEGINNING_MS, 2**63 - 1))
