@@ -121,7 +121,7 @@ def _topic_source(source: Topic) -> Found:
     if not source.names:
         yield "source", "no topic is named", "give topic(NAME)"
     yield from _unknown(source, "source")
-    if source.at_once < 1:
+    if source.at_once is not None and source.at_once < 1:
         yield "source", f"at_once is {source.at_once}", "a batch needs at least one record"
     if not _is_start(source.start):
         fix = "give earliest, latest, a time as 2026-01-31T12:00:00Z, or group:NAME"
@@ -238,9 +238,7 @@ def _sink(pipeline: Pipeline) -> Found:
 def _together(pipeline: Pipeline) -> Found:
     """What is right on its own, but not beside the rest."""
     sink = pipeline.sink
-    names = [
-        name for source in pipeline.sources if isinstance(source, Topic) for name in source.names
-    ]
+    names = pipeline.topics
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         yield "source", f"{name} is read twice", "its records would count twice: read it once"
     if isinstance(sink, Topic) and sink.name in names:

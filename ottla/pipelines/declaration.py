@@ -74,7 +74,7 @@ class Topic:
     names: tuple[str, ...]
     format: Format = field(default_factory=Raw)
     start: str = "earliest"  # latest, a time in ISO 8601, or group:NAME
-    at_once: int = 200_000  # records of one batch, at most
+    at_once: int | None = None  # records of one batch, at most; None: as many as make 64 MiB
     key: str | None = None  # the column that becomes the record's key
     delivery: str = "exactly-once"  # parallel or realtime: at least once
     options: Mapping[str, str] = field(default_factory=dict)  # of the client, as it calls them
@@ -203,3 +203,9 @@ class Pipeline:
     @property
     def group(self) -> str:
         return GROUP_PREFIX + self.name
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Those that it reads."""
+        topics = [source for source in self.sources if isinstance(source, Topic)]
+        return tuple(name for topic in topics for name in topic.names)

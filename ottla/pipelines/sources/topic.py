@@ -18,6 +18,7 @@ from ottla.pipelines.declaration import Topic
 from ottla.pipelines.kafka import Cluster, Place
 
 GROUP = "group:"
+_LIMIT = "maxOffsetsPerTrigger"
 
 
 class BadStart(Exception):
@@ -39,20 +40,21 @@ def stream(
     reader = spark.readStream.format("kafka" if connector else "ottla")
     options = stream_options(source, bootstrap=bootstrap, start=start)
     if not in_batches:  # real time refuses a limit
-        del options["maxOffsetsPerTrigger"]
+        options.pop(_LIMIT, None)
     return reader.options(**options).load()
 
 
 def stream_options(
     source: Topic, *, bootstrap: str, start: Mapping[Place, int] | None
 ) -> dict[str, str]:
+    limit = {} if source.at_once is None else {_LIMIT: str(source.at_once)}
     return {
+        **limit,
         "kafka.isolation.level": "read_committed",
         **{_prefixed(name): value for name, value in source.options.items()},
         "kafka.bootstrap.servers": bootstrap,
         "subscribe": ",".join(source.names),
         "startingOffsets": "earliest" if start is None else to_json(start),
-        "maxOffsetsPerTrigger": str(source.at_once),
         "includeHeaders": "true",
         "failOnDataLoss": "true",
     }
