@@ -9,6 +9,7 @@ from pyspark.sql import types as spark
 
 from ottla.pipelines.declaration import Otherwise
 from ottla.pipelines.reading.counting import Slots
+from ottla.pipelines.reading.stopping import RuleStopsPipeline
 from ottla.pipelines.reading.verdict import Removed, Verdict
 from ottla.pipelines.repair.letter import DeadLetter, Headers
 
@@ -39,12 +40,6 @@ RAW_SCHEMA = spark.StructType(
         ),
     ]
 )
-STOP = "OTTLA-STOP"  # begins what a task says that stops the pipeline; the runner looks for it
-
-
-class RuleStopsPipeline(Exception):
-    def __init__(self, rule: str, error: str) -> None:
-        super().__init__(f"{STOP} {rule}: {error}")
 
 
 def gathered(records: pa.RecordBatch, schema: spark.StructType) -> Any:

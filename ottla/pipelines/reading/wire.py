@@ -6,11 +6,12 @@ import struct
 from collections.abc import Sequence
 
 from ottla.pipelines.reading.evolution import Change, diff
-from ottla.pipelines.reading.origin import RuleStopsPipeline
 from ottla.pipelines.reading.registry import Registered, open_registry
+from ottla.pipelines.reading.stopping import RuleStopsPipeline, SchemaIsWider
 
 HEADER_SIZE = 5
 SCHEMA = "schema"  # the rule that a writer breaks whose rows cannot be ours
+_FIX = "Give the pipeline the new schema, or have it take the latest of its subject"
 _HEADER = struct.Struct(">BI")
 
 
@@ -37,12 +38,13 @@ def registered(registry: str, id: int, *, kind: str) -> Registered:
 
 
 def stop_if_breaking(found: Sequence[Change], *, id: int) -> None:
-    """What is wider than ours stops, too: a running query cannot widen its columns."""
-    if any(change.is_breaking or change.is_wider for change in found):
-        lines = diff(found)
-        sentence = (
-            f"records are written with schema {id}, which cannot be read as the pipeline's own:\n"
-            f"{lines}\nGive the pipeline the new schema; one that takes the latest of its subject"
-            " only needs to be started again"
+    """What is wider than ours stops, too, but for the runner to go on with the new schema."""
+    begin = f"records are written with schema {id}, which"
+    if any(change.is_breaking for change in found):
+        raise RuleStopsPipeline(
+            SCHEMA, f"{begin} cannot be read as the pipeline's own:\n{diff(found)}\n{_FIX}"
         )
-        raise RuleStopsPipeline(SCHEMA, sentence)
+    if any(change.is_wider for change in found):
+        raise SchemaIsWider(
+            f"{SCHEMA}: {begin} is wider than the pipeline's own:\n{diff(found)}\n{_FIX}"
+        )

@@ -47,8 +47,6 @@ class Batches:
             self.letters.settle(batch)
         entry = self._entry(batch, before, rows, began_ms)
         self.ground.ledger.record(entry)
-        # Not before a batch: what comes before a shuffle has run when Spark calls this.
-        self.side.clear()
         self.on_done(_done(entry, duration_ms=self.clock.now_ms() - began_ms))
         # Not when a batch begins: what comes before a shuffle has run by then.
         self.side.clear()

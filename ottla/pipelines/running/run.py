@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from ottla.pipelines.declaration import Pipeline, Topic, place_name
 from ottla.pipelines.kafka import Cluster, Place
 from ottla.pipelines.reading.side import Side
+from ottla.pipelines.reading.stopping import stopped_by
 from ottla.pipelines.running.batches import Batches
 from ottla.pipelines.running.ground import Ground
 from ottla.pipelines.running.plan import Plan, planned
-from ottla.pipelines.running.positions import kept_start, places_from_json
+from ottla.pipelines.running.positions import kept_start
+from ottla.pipelines.running.query import (
+    ended_within,
+    reached,
+    start_in_batches,
+    start_in_real_time,
+)
 from ottla.pipelines.running.state import Remembered, StateFolder
 from ottla.pipelines.running.status import BatchDone, State, Status, after_batch
-from ottla.pipelines.running.upgrade import differences
+from ottla.pipelines.running.upgrade import refusal
 from ottla.pipelines.sinks.letters import Letters
 from ottla.pipelines.sinks.making import make_letters, make_sink
 from ottla.pipelines.sinks.port import Guarantee, Sink
-from ottla.pipelines.sinks.realtime import start_realtime
+from ottla.pipelines.sources.batch_size import sized
 from ottla.pipelines.sources.topic import first_positions
 from ottla.timing.clock import Clock
 
 _HEARTBEAT_MS = 5_000
-_REALTIME_EVERY = "10 seconds"
-_STOPPED_BY_RULE = re.compile(r"OTTLA-STOP ([^\n]*)")
 
 
 class RunFailed(Exception):
@@ -68,6 +69,7 @@ class Run:
         self._ends = ends
         self._on_batch = on_batch
         self._failure: Exception | None = None
+        self._schemas: dict[str, object] = {}  # of its sources
         self._is_stopping = False
         self._is_in_batch = False
         self._sink: Sink | None = None
@@ -76,11 +78,14 @@ class Run:
     def start(
         self,
         *,
+        resume: bool = False,
         accept_loss: bool = False,
         accept_repeat: bool = False,
         accept_upgrade: bool = False,
     ) -> None:
         """RunFailed, SinkRefused or DataLoss, before anything has been read."""
+        if resume:
+            self._state.resume()
         if self._state.stop_asked_ms() is not None:
             raise RunFailed(
                 f"{self.pipeline.name} was stopped; `ottla pipeline resume` lets it go on"
@@ -90,9 +95,10 @@ class Run:
         start = self._positions = kept_start(ground.folder, self._first_positions)
         side = Side(self._spark)
         plan = self._planned(side, start)
+        self._schemas = plan.schemas
         memory = self._memory(plan, ground.generation)
         if before is not None and not accept_upgrade:
-            _refuse_breaking(self.pipeline.name, before, memory)
+            self._refuse_breaking(before, memory)
         if accept_loss:
             ground.guard.accept(ground.checkpoint, ground.ledger, now_ms=self._clock.now_ms())
         ground.guard.check(ground.reached() or start)
@@ -102,7 +108,12 @@ class Run:
         self._state.remember(memory)
         self._show(self._first_status(ground.generation))
         if self._sink is None:
-            self._query = self._started_realtime(plan.frame, ground.checkpoint_path)
+            self._query = start_in_real_time(
+                self.pipeline,
+                plan.frame,
+                bootstrap=self._cluster.bootstrap,
+                checkpoint=ground.checkpoint_path,
+            )
             return
         work = Batches(
             sink=self._sink,
@@ -115,7 +126,16 @@ class Run:
             clock=self._clock,
             on_done=self._batch_done,
         )
-        self._query = self._started(plan.frame, work, ground.checkpoint_path)
+        self._query = start_in_batches(
+            self.pipeline,
+            plan.frame,
+            lambda frame, batch_id: self._batch(work, frame, batch_id),
+            checkpoint=ground.checkpoint_path,
+        )
+
+    def _refuse_breaking(self, before: Remembered, now: Remembered) -> None:
+        if why := refusal(before, now):
+            raise RunFailed(f"{self.pipeline.name} {why}")
 
     def _refuse_forgotten(self, ground: Ground) -> None:
         """A batch was begun, and the group that would know whether it was written has forgotten.
@@ -150,12 +170,10 @@ class Run:
         if self._is_stopping or self._state.stop_asked_ms() is not None:
             self.stop()  # again, if there was a batch in hand: there may be no next one
         try:
-            await_end: Any = self._query.awaitTermination  # its types know no fractions
-            if not await_end(seconds):
+            if not ended_within(self._query, seconds):
                 return False
         except StreamingQueryException as cause:
-            self._ended_by(cause)
-            return True
+            return self._ended_by(self._failure or cause)
         self._end(State.STOPPED if self._is_stopping else State.FINISHED)
         return True
 
@@ -165,21 +183,43 @@ class Run:
         if not self._is_in_batch:
             self._query.stop()
 
-    def _ended_by(self, cause: StreamingQueryException) -> None:
-        if isinstance(self._failure, _StopAsked):
+    def _ended_by(self, cause: Exception) -> bool:
+        """False if it goes on all the same."""
+        if isinstance(cause, _StopAsked):
             self._end(State.STOPPED)
-            return
-        why = _sentence(self._failure or cause)
+            return True
+        stopped = stopped_by(str(cause))
+        why = stopped.sentence if stopped else _sentence(cause)
+        try:
+            if stopped and stopped.is_wider and self._has_new_schemas():
+                self._begin_again()
+                return False
+        except Exception as failure:
+            why, cause = _sentence(failure), failure
         self._end(State.FAILED, why)
-        raise RunFailed(f"{self.pipeline.name}: {why}") from self._failure or cause
+        raise RunFailed(f"{self.pipeline.name}: {why}") from cause
+
+    def _has_new_schemas(self) -> bool:
+        return self._planned(Side(self._spark), self._positions).schemas != self._schemas
+
+    def _begin_again(self) -> None:
+        """The batch that could not be read comes again, in columns that are wide enough."""
+        before = self.status
+        self._close()
+        self._failure = None
+        self.start()
+        self._show(before)  # for whoever looks nothing has begun anew
 
     def _end(self, state: State, why: str | None = None) -> None:
+        self._close()
+        ended = replace(self.status, state=state, updated_ms=self._clock.now_ms(), last_error=why)
+        self._show(ended)
+
+    def _close(self) -> None:
         if self._sink is not None:
             self._sink.close()
         if self._letters is not None:
             self._letters.close()
-        ended = replace(self.status, state=state, updated_ms=self._clock.now_ms(), last_error=why)
-        self._show(ended)
 
     def _batch(self, work: Batches, frame: DataFrame, batch_id: int) -> None:
         """On a thread of Spark's, whose words for what is raised here are pages: it is kept."""
@@ -209,10 +249,15 @@ class Run:
                 found |= first_positions(self._cluster, source)
         return found
 
+    def _commit_progress(self) -> None:
+        """For people to look at: it goes on from Spark's own checkpoint, not from here."""
+        if places := reached(self._query):
+            self._cluster.commit(self.pipeline.group, places)
+
     def _memory(self, plan: Plan, generation: int) -> Remembered:
         return Remembered(
             generation=generation,
-            topics=_topics(self.pipeline),
+            topics=self.pipeline.topics,
             sink=place_name(self.pipeline.sink),
             schemas=plan.schemas,
             stateful=plan.stateful,
@@ -221,7 +266,7 @@ class Run:
 
     def _planned(self, side: Side, start: Mapping[Place, int]) -> Plan:
         return planned(
-            self.pipeline,
+            sized(self.pipeline, self._cluster),
             self._spark,
             side,
             bootstrap=self._cluster.bootstrap,
@@ -249,7 +294,7 @@ class Run:
             bootstrap=self._cluster.bootstrap,
             sink=place_name(self.pipeline.sink),
             guarantee=self._sink.guarantee if self._sink else Guarantee.AT_LEAST_ONCE,
-            topics=_topics(self.pipeline),
+            topics=self.pipeline.topics,
             pid=os.getpid(),
             host=socket.gethostname(),
             started_ms=now_ms,
@@ -257,60 +302,7 @@ class Run:
             generation=generation,
         )
 
-    def _started_realtime(self, frame: DataFrame, checkpoint: str) -> StreamingQuery:
-        assert isinstance(self.pipeline.sink, Topic)
-        return start_realtime(
-            frame,
-            self.pipeline.sink,
-            bootstrap=self._cluster.bootstrap,
-            checkpoint=checkpoint,
-            name=self.pipeline.name,
-            every=self.pipeline.trigger.every or _REALTIME_EVERY,
-        )
-
-    def _commit_progress(self) -> None:
-        """For people to look at: it goes on from Spark's own checkpoint, not from here."""
-        progress: Any = self._query.lastProgress
-        for source in progress["sources"] if progress else ():
-            # A text while it runs, of what is a value once a batch has ended.
-            end = source["endOffset"]
-            if end:
-                text = end if isinstance(end, str) else json.dumps(end)
-                self._cluster.commit(self.pipeline.group, places_from_json(text.encode()))
-
-    def _started(self, frame: DataFrame, work: Batches, checkpoint: str) -> StreamingQuery:
-        writer = (
-            frame.writeStream.queryName(self.pipeline.name)
-            .outputMode(self.pipeline.output_mode)
-            .option("checkpointLocation", checkpoint)
-            .foreachBatch(lambda batch, batch_id: self._batch(work, batch, batch_id))
-        )
-        trigger = self.pipeline.trigger
-        if trigger.once:
-            return writer.trigger(availableNow=True).start()
-        return writer.trigger(processingTime=trigger.every or "0 seconds").start()
-
-
-def _topics(pipeline: Pipeline) -> tuple[str, ...]:
-    return tuple(
-        name for source in pipeline.sources if isinstance(source, Topic) for name in source.names
-    )
-
-
-def _refuse_breaking(name: str, before: Remembered, now: Remembered) -> None:
-    breaking = [found.sentence for found in differences(before, now) if found.is_breaking]
-    if breaking:
-        listed = "".join(f"\n  - {sentence}" for sentence in breaking)
-        raise RunFailed(
-            f"{name} does not fit its checkpoint any more:{listed}\n"
-            "Take the change back, begin anew with `ottla pipeline reset`, or go on as it is with"
-            " --accept-upgrade"
-        )
-
 
 def _sentence(cause: Exception) -> str:
-    """Spark wraps what happened into pages; what was meant for people is in there."""
-    text = str(cause)
-    if found := _STOPPED_BY_RULE.search(text):
-        return found[1]
-    return text.strip().splitlines()[0] if text.strip() else type(cause).__name__
+    text = str(cause).strip()
+    return text.splitlines()[0] if text else type(cause).__name__

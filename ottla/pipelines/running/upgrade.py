@@ -27,6 +27,19 @@ def differences(before: Remembered, now: Remembered) -> list[Difference]:
     ]
 
 
+def refusal(before: Remembered, now: Remembered) -> str | None:
+    """Why it cannot go on from its checkpoint, and what to do; None if it can."""
+    breaking = [found.sentence for found in differences(before, now) if found.is_breaking]
+    if not breaking:
+        return None
+    listed = "".join(f"\n  - {sentence}" for sentence in breaking)
+    return (
+        f"does not fit its checkpoint any more:{listed}\n"
+        "Take the change back, begin anew with `ottla pipeline reset`, or go on as it is with"
+        " --accept-upgrade"
+    )
+
+
 def _topics(before: Remembered, now: Remembered) -> list[Difference]:
     added = [name for name in now.topics if name not in before.topics]
     gone = [name for name in before.topics if name not in now.topics]

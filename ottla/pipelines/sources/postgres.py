@@ -19,7 +19,8 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 from pyspark.sql.types import StructField, StructType
 
 from ottla.pipelines.declaration import ORIGIN, Table
-from ottla.pipelines.reading.origin import ORIGIN_SCHEMA, STOP
+from ottla.pipelines.reading.origin import ORIGIN_SCHEMA
+from ottla.pipelines.reading.stopping import StopsPipeline
 from ottla.pipelines.sources.postgres_table import (
     GrowingTable,
     connect,
@@ -37,7 +38,7 @@ _LOOKS_OF_ONE_RUN = 1_200  # a minute's
 Offset = dict[str, Any]  # `position`: the last value as text, "" before the first; `seen_ms`
 
 
-class TransactionsOpen(Exception):
+class TransactionsOpen(StopsPipeline):
     """They may still add rows before the last one; a single run cannot wait for ever."""
 
 
@@ -155,8 +156,7 @@ class TableReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         who = ", ".join(still)
         told = f"table {self._topic} may still get rows before its last from open transactions"
         if self._is_one_run:
-            # Spark wraps it into pages; by the word the runner finds the sentence again.
-            raise TransactionsOpen(f"{STOP} {told}: {who}; end them, or run when they have ended")
+            raise TransactionsOpen(f"{told}: {who}; end them, or run when they have ended")
         log.warning("%s: %s", told, who)
         return start
 

@@ -19,12 +19,12 @@ from pyspark.sql import types as spark
 from ottla.pipelines.declaration import Protobuf
 from ottla.pipelines.reading.contract import nulls
 from ottla.pipelines.reading.formats import FormatRefused, decoder, encoder, schema_of
-from ottla.pipelines.reading.origin import RuleStopsPipeline
 from ottla.pipelines.reading.proto_schema import ProtobufSchema
 from ottla.pipelines.reading.proto_source import parse
 from ottla.pipelines.reading.protobuf import ProtobufDecoder, ProtobufEncoder
 from ottla.pipelines.reading.registry import PROTOBUF, Registered
 from ottla.pipelines.reading.rows import EncodingRefused, Unreadable, arrow_type
+from ottla.pipelines.reading.stopping import SchemaIsWider
 from ottla.pipelines.reading.wire import header
 from tests.pipelines import registry as for_tests
 from tests.unit.pipelines.reading.records import records
@@ -249,10 +249,10 @@ def test_each_record_says_by_which_schema_and_message_it_was_written(
     assert len(served.asked) == len(ids) + 1
 
 
-def test_a_writer_whose_rows_cannot_be_ours_stops_the_pipeline(served: for_tests.Registry) -> None:
+def test_a_wider_writer_stops_the_query(served: for_tests.Registry) -> None:
     id = served.register("orders-value", WIDER, schemaType=PROTOBUF)
     reading = ProtobufDecoder(schema(SIMPLE), NAME, served.url)
-    with pytest.raises(RuleStopsPipeline, match="n: int became bigint, which is wider"):
+    with pytest.raises(SchemaIsWider, match="n: int became bigint, which is wider"):
         reading.decode(records([header(id) + b"\x00"]))
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from ottla.pipelines.declaration import ORIGIN, Otherwise, Rule
 from ottla.pipelines.declare import between, not_null, one_of, unique
 from ottla.pipelines.reading.json_rows import JsonDecoder
-from ottla.pipelines.reading.origin import RuleStopsPipeline
 from ottla.pipelines.reading.side import Chunk
 from ottla.pipelines.reading.stage import ReadingStage
+from ottla.pipelines.reading.stopping import RuleStopsPipeline
 from ottla.pipelines.reading.tally import Slot
 from ottla.pipelines.reading.unique import UniqueStage
 from ottla.pipelines.repair.letter import DeadLetter
