@@ -16,14 +16,14 @@ from ottla.cli.pipeline_names import (
     OneName,
     StateRoot,
     checked,
-    local_state,
     pipelines_in,
+    state_of,
 )
 from ottla.cli.pipeline_new import new
 from ottla.cli.pipeline_run import replay, resume, run
 from ottla.cli.pipeline_status import status
 from ottla.pipelines.kafka import Cluster
-from ottla.pipelines.running.state import StateFolder
+from ottla.pipelines.running.state import DEFAULT_ROOT, StateFolder
 from ottla.pipelines.running.status import State
 from ottla.timing.clock import SystemClock
 
@@ -101,7 +101,7 @@ def reset(name: OneName, *, state: StateRoot = None, yes: Yes = False) -> None:
 
 
 def _known(root: str | None, name: str) -> StateFolder:
-    folder = local_state(root, name)
+    folder = state_of(root or DEFAULT_ROOT, name)
     if folder.remembered() is None:
         fail(f"no pipeline {name} has run with its state in {folder.path}.")
     return folder

@@ -18,8 +18,9 @@ from ottla.cli.failure import fail
 from ottla.cli.moments import parse_moment
 from ottla.cli.output import print_json
 from ottla.cli.pipeline_clusters import in_sentences, reach
+from ottla.cli.pipeline_names import reaching
 from ottla.cli.progress import Counter
-from ottla.pipelines.folder import Folder, LocalFolder, NeedsSpark, open_folder
+from ottla.pipelines.folder import Folder, open_folder
 from ottla.pipelines.kafka import Place
 from ottla.pipelines.repair.audit import Findings, Recount, audit
 from ottla.pipelines.repair.entry import Entry
@@ -156,10 +157,8 @@ def _compare(
 
 
 def _ledger_folder(state: str, name: str, generation: int | None) -> tuple[int, Folder]:
-    try:
-        root = open_folder(f"{state}/{name}")
-    except NeedsSpark as cause:
-        fail(f"{cause}.")
+    spark = reaching(state)
+    root = open_folder(f"{state}/{name}", spark)
     folders = [each for each in root.names() if each.startswith(_GENERATION)]
     numbers = [each.removeprefix(_GENERATION) for each in folders]
     there = sorted(int(number) for number in numbers if number.isdecimal())
@@ -168,4 +167,4 @@ def _ledger_folder(state: str, name: str, generation: int | None) -> tuple[int, 
     if generation is not None and generation not in there:
         fail(f"{name} has no generation {generation}: there are {', '.join(map(str, there))}.")
     number = there[-1] if generation is None else generation
-    return number, LocalFolder(f"{root.path}/{_GENERATION}{number}/ledger")
+    return number, open_folder(f"{root.path}/{_GENERATION}{number}/ledger", spark)

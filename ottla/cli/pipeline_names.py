@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Annotated, NoReturn
 
 import typer
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from ottla.cli.failure import fail
 from ottla.pipelines.checking import check, notes
 from ottla.pipelines.declaration import Folder, Pipeline, Source, Topic
-from ottla.pipelines.folder import NeedsSpark
+from ottla.pipelines.folder import is_local
 from ottla.pipelines.kafka import Cluster
 from ottla.pipelines.loading import chosen, load
 from ottla.pipelines.mistakes import Mistake, Mistakes
 from ottla.pipelines.reading.formats import FormatRefused, schema_of
 from ottla.pipelines.running.state import DEFAULT_ROOT, StateFolder
+from ottla.pipelines.session import session
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Python or YAML that declares them.")]
 Names = Annotated[
@@ -57,12 +59,17 @@ def pipelines_in(file: str, names: list[str] | None) -> list[Pipeline]:
         tell(found.mistakes)
 
 
-def local_state(root: str | None, name: str) -> StateFolder:
-    """Of a pipeline whose state is on this machine; ends the command if it is elsewhere."""
-    try:
-        return StateFolder(root or DEFAULT_ROOT, name)
-    except NeedsSpark as cause:
-        fail(f"{cause}; give --state a folder of this machine.")
+def state_of(root: str, name: str) -> StateFolder:
+    return StateFolder(root, name, reaching(root))
+
+
+def reaching(root: str) -> SparkSession | None:
+    """A session for a folder that is not on this machine: what Hadoop reaches, Spark reaches."""
+    if is_local(root):
+        return None
+    if SparkSession.getActiveSession() is None:
+        typer.echo(f"note: Spark is started to reach {root}.", err=True)
+    return session("ottla", master="local[1]")
 
 
 def checked(pipelines: list[Pipeline], cluster: Cluster | None) -> None:

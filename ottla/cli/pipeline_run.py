@@ -21,12 +21,10 @@ from ottla.cli.pipeline_names import (
     OneName,
     StateRoot,
     checked,
-    local_state,
     pairs,
     pipelines_in,
 )
 from ottla.pipelines.declaration import Pipeline, Trigger
-from ottla.pipelines.folder import NeedsSpark
 from ottla.pipelines.jars import JarsMissing
 from ottla.pipelines.kafka import Place, Unreachable
 from ottla.pipelines.reading.formats import FormatRefused
@@ -44,7 +42,7 @@ from ottla.timing.clock import SystemClock
 
 _REFUSALS = (
     RunFailed, DataLoss, CannotAccept, SinkRefused, NewerState, Unreachable, BadReplay, BadStart,
-    FormatRefused, JarsMissing, NeedsSpark, TableRefused,
+    FormatRefused, JarsMissing, TableRefused,
 )  # fmt: skip
 
 Master = Annotated[
@@ -129,19 +127,10 @@ def resume(
 
     - `ottla pipeline resume page_views.py page-views`
     """
-    for pipeline in pipelines_in(file, names):
-        local_state(pipeline.state or state, pipeline.name).resume()
-    run(
-        file,
-        names,
-        once=once,
-        master=master,
-        state=state,
-        jars=jars,
-        conf=conf,
-        bootstrap=bootstrap,
-        as_json=as_json,
-    )
+    pipelines = pipelines_in(file, names)
+    launch = _launch(bootstrap, state, master=master, jars=jars, conf=conf)
+    checked(pipelines, launch.cluster)
+    _run(launch, pipelines, once=once, as_json=as_json, resume=True)
 
 
 def replay(
@@ -185,6 +174,7 @@ def replay(
             pipeline,
             launch.cluster,
             launch.root_of(pipeline),
+            launch.begin,
             from_ms=parse_moment(since),
             to_ms=launch.clock.now_ms() if until is None else parse_moment(until),
             into=into,
@@ -214,11 +204,10 @@ def _run(
     *,
     once: bool,
     as_json: bool,
-    accept_loss: bool = False,
-    accept_repeat: bool = False,
-    accept_upgrade: bool = False,
     ends: Mapping[Place, int] | None = None,
+    **start: bool,
 ) -> None:
+    """`start`: what a run is told at its start."""
     # A file may say it, too.
     pipelines = (
         [replace(each, trigger=Trigger(once=True)) for each in pipelines] if once else pipelines
@@ -228,11 +217,7 @@ def _run(
             runs = launch.runs(pipelines, on_batch=live.show, ends=ends)
             for each in runs:
                 live.begin(each.pipeline.name)
-                each.start(
-                    accept_loss=accept_loss,
-                    accept_repeat=accept_repeat,
-                    accept_upgrade=accept_upgrade,
-                )
+                each.start(**start)
                 live.expect(each.pipeline.name, each.expected())
             is_well = run_together(
                 runs,

@@ -19,8 +19,7 @@ from ottla.cli.connecting import AsJson
 from ottla.cli.durations import show_duration
 from ottla.cli.failure import fail
 from ottla.cli.output import print_table, visible
-from ottla.cli.pipeline_names import StateRoot, local_state
-from ottla.pipelines.folder import NeedsSpark
+from ottla.cli.pipeline_names import StateRoot, reaching, state_of
 from ottla.pipelines.running.state import DEFAULT_ROOT, StateFolder, pipelines_of
 from ottla.pipelines.running.status import State, Status
 from ottla.protocol.errors import KafkaError
@@ -81,23 +80,16 @@ def status(
     - `ottla pipeline status page-views --json`
     """
     root = state or DEFAULT_ROOT
-    wanted = names or _all(root)
+    wanted = names or pipelines_of(root, reaching(root))
     if not wanted:
         typer.echo(f"No pipeline has run with its state in {root}; --state says where else.")
         return
-    folders = [local_state(root, name) for name in wanted]
+    folders = [state_of(root, name) for name in wanted]
     try:
         asyncio.run(_look(folders, watch=watch, as_json=as_json, prometheus=prometheus))
     except KeyboardInterrupt:
         if not watch:
             raise
-
-
-def _all(root: str) -> list[str]:
-    try:
-        return pipelines_of(root)
-    except NeedsSpark as cause:
-        fail(f"{cause}; give --state a folder of this machine.")
 
 
 async def _look(

@@ -15,10 +15,6 @@ from urllib.parse import unquote, urlsplit
 from pyspark.sql import SparkSession
 
 
-class NeedsSpark(Exception):
-    """The path is not on this machine, and there is no session to ask it through."""
-
-
 class Folder(Protocol):
     @property
     def path(self) -> str: ...
@@ -40,12 +36,16 @@ class Folder(Protocol):
 
 def open_folder(path: str, spark: SparkSession | None = None) -> Folder:
     """A path with a scheme other than file: needs a session, through which Hadoop is asked."""
-    parts = urlsplit(path)
-    if parts.scheme in ("", "file"):
+    if is_local(path):
+        parts = urlsplit(path)
         return LocalFolder(unquote(parts.path) if parts.scheme else path)
-    if spark is None:
-        raise NeedsSpark(f"{path}: a {parts.scheme} path is reached through Spark only")
+    assert spark is not None, f"{path} is reached through Spark only"
     return HadoopFolder(path, spark)
+
+
+def is_local(path: str) -> bool:
+    """Whether it is reached without a session."""
+    return urlsplit(path).scheme in ("", "file")
 
 
 class LocalFolder:

@@ -28,6 +28,7 @@ class Lab:
     root: Path
     name: str  # begins the names of its topics, which all tests share a broker for
     connector: bool = True
+    elsewhere: str = ""  # where states are kept, if not here
     batches: list[Status] = field(default_factory=list)
 
     def topic(self, name: str, *, partitions: int = 2) -> str:
@@ -56,7 +57,7 @@ class Lab:
         producer.flush()
 
     def state(self, pipeline: Pipeline) -> StateFolder:
-        return StateFolder(str(self.root), pipeline.name, self.spark)
+        return StateFolder(self.elsewhere or str(self.root), pipeline.name, self.spark)
 
     def start(
         self,

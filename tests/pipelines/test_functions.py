@@ -186,17 +186,35 @@ def test_a_time_that_is_past_is_replayed_into_another_sink(lab: Lab) -> None:
     lab.produce_at(f"{lab.name}-in", views("abcdef"), [1_000 * n for n in range(1, 7)])
     lab.run(pages)
     into = f"topic:{lab.topic('again')}"
-    again = replay_of(pages, lab.cluster, str(lab.root), from_ms=2_500, to_ms=5_000, into=into)
+    again = replay_of(
+        pages,
+        lab.cluster,
+        str(lab.root),
+        lambda _: lab.spark,
+        from_ms=2_500,
+        to_ms=5_000,
+        into=into,
+    )
     assert again.pipeline.name == "pages.replay-1"
     status = lab.run(again.pipeline, ends=again.ends)
     assert sorted(row["page"] for row in lab.rows(f"{lab.name}-again")) == ["c", "d"]
     assert status.rows_in == 2
     # Called again with the same times it goes on where it was: at its end.
-    same = replay_of(pages, lab.cluster, str(lab.root), from_ms=2_500, to_ms=5_000, into=into)
+    same = replay_of(
+        pages,
+        lab.cluster,
+        str(lab.root),
+        lambda _: lab.spark,
+        from_ms=2_500,
+        to_ms=5_000,
+        into=into,
+    )
     assert same.pipeline.name == "pages.replay-1"
     lab.run(same.pipeline, ends=same.ends)
     assert len(lab.rows(f"{lab.name}-again")) == 2
-    other = replay_of(pages, lab.cluster, str(lab.root), from_ms=0, to_ms=9, into="noop")
+    other = replay_of(
+        pages, lab.cluster, str(lab.root), lambda _: lab.spark, from_ms=0, to_ms=9, into="noop"
+    )
     assert other.pipeline.name == "pages.replay-2"
 
 
@@ -206,6 +224,10 @@ def test_a_replay_of_no_time_is_refused(lab: Lab) -> None:
         return events
 
     with pytest.raises(BadReplay, match="--from is not before --to"):
-        replay_of(pages, lab.cluster, str(lab.root), from_ms=5, to_ms=5, into=None)
+        replay_of(
+            pages, lab.cluster, str(lab.root), lambda _: lab.spark, from_ms=5, to_ms=5, into=None
+        )
     with pytest.raises(BadReplay, match="'csv:x' is no sink: give topic:NAME"):
-        replay_of(pages, lab.cluster, str(lab.root), from_ms=1, to_ms=5, into="csv:x")
+        replay_of(
+            pages, lab.cluster, str(lab.root), lambda _: lab.spark, from_ms=1, to_ms=5, into="csv:x"
+        )

@@ -36,9 +36,21 @@ class Launch:
         self._conf = conf
         self._say = say
         self._spark: SparkSession | None = None
+        self._has_connector = False
 
     def root_of(self, pipeline: Pipeline) -> str:
         return pipeline.state or self._root
+
+    def begin(self, pipelines: Sequence[Pipeline]) -> SparkSession:
+        """A session that they can run on; JarsMissing if a sink needs some that cannot be had."""
+        delta = any(isinstance(each.sink, DeltaTable) for each in pipelines)
+        paths = have(DELTA, folder=self._jars) if delta else []
+        connector = self._connector()
+        self._has_connector = bool(connector)
+        self._spark = session(
+            master=self._master, jars=[*connector, *paths], settings=self._conf, delta=delta
+        )
+        return self._spark
 
     def runs(
         self,
@@ -47,21 +59,15 @@ class Launch:
         on_batch: Callable[[Status], None],
         ends: Mapping[Place, int] | None = None,
     ) -> list[Run]:
-        """Starts the session; JarsMissing if a sink needs some that cannot be had."""
-        delta = any(isinstance(each.sink, DeltaTable) for each in pipelines)
-        paths = have(DELTA, folder=self._jars) if delta else []
-        connector = self._connector()
-        self._spark = session(
-            master=self._master, jars=[*connector, *paths], settings=self._conf, delta=delta
-        )
+        spark = self._spark or self.begin(pipelines)
         return [
             Run(
                 each,
-                spark=self._spark,
+                spark=spark,
                 cluster=self.cluster,
-                state=StateFolder(self.root_of(each), each.name, self._spark),
+                state=StateFolder(self.root_of(each), each.name, spark),
                 clock=self.clock,
-                connector=bool(connector),
+                connector=self._has_connector,
                 ends=ends,
                 on_batch=on_batch,
             )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from pyspark.sql import SparkSession
 
 from ottla.pipelines.declaration import (
     Console,
@@ -17,7 +19,7 @@ from ottla.pipelines.declaration import (
     Topic,
     Trigger,
 )
-from ottla.pipelines.folder import open_folder
+from ottla.pipelines.folder import Folder, open_folder
 from ottla.pipelines.kafka import Cluster, Place
 from ottla.pipelines.running.positions import kept_start
 
@@ -38,6 +40,7 @@ def replay_of(
     pipeline: Pipeline,
     cluster: Cluster,
     root: str,
+    begin: Callable[[Sequence[Pipeline]], SparkSession],
     *,
     from_ms: int,
     to_ms: int,
@@ -48,34 +51,29 @@ def replay_of(
         raise BadReplay(f"{pipeline.name} reads not only topics: only those keep what was before")
     if from_ms >= to_ms:
         raise BadReplay("--from is not before --to: there is nothing to replay")
-    wanted = {"from_ms": from_ms, "to_ms": to_ms, "into": into}
-    folder = open_folder(root)
+    sink = pipeline.sink if into is None else _sink(into, pipeline.sink)
+    again = replace(pipeline, sink=sink, trigger=Trigger(once=True))
+    spark = begin([again])
+    folder = open_folder(root, spark)
+    name = _named(folder, pipeline.name, {"from_ms": from_ms, "to_ms": to_ms, "into": into})
+    places = _places(cluster, pipeline)
+    own = open_folder(f"{folder.path}/{name}/generation-0", spark)
+    kept_start(own, lambda: cluster.offsets_at(places, from_ms))
+    return Replay(replace(again, name=name), cluster.offsets_at(places, to_ms))
+
+
+def _named(folder: Folder, name: str, wanted: dict[str, object]) -> str:
     number = 1
-    while (data := folder.read(f"{pipeline.name}.replay-{number}/{_REPLAY}")) is not None:
+    while (data := folder.read(f"{name}.replay-{number}/{_REPLAY}")) is not None:
         if json.loads(data) == wanted:
             break
         number += 1
-    name = f"{pipeline.name}.replay-{number}"
-    folder.write(f"{name}/{_REPLAY}", json.dumps(wanted).encode())
-    places = _places(cluster, pipeline)
-    own = open_folder(f"{folder.path}/{name}/generation-0")
-    kept_start(own, lambda: cluster.offsets_at(places, from_ms))
-    return Replay(
-        replace(
-            pipeline,
-            name=name,
-            sink=pipeline.sink if into is None else _sink(into, pipeline.sink),
-            trigger=Trigger(once=True),
-        ),
-        cluster.offsets_at(places, to_ms),
-    )
+    folder.write(f"{name}.replay-{number}/{_REPLAY}", json.dumps(wanted).encode())
+    return f"{name}.replay-{number}"
 
 
 def _places(cluster: Cluster, pipeline: Pipeline) -> list[Place]:
-    names = [
-        name for source in pipeline.sources if isinstance(source, Topic) for name in source.names
-    ]
-    found = cluster.topics(names)
+    found = cluster.topics(pipeline.topics)
     return [(name, part) for name, topic in found.items() for part in range(topic.partitions)]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.pipelines.folder import NeedsSpark, open_folder
+from ottla.pipelines.folder import is_local, open_folder
 
 
 def test_a_file_is_written_whole_and_read_again(tmp_path: Path) -> None:
@@ -42,6 +42,11 @@ def test_a_renamed_folder_keeps_what_is_in_it(tmp_path: Path) -> None:
     assert folder.read("done/now/x") == b"1"
 
 
-def test_another_file_system_needs_a_session() -> None:
-    with pytest.raises(NeedsSpark, match="a hdfs path is reached through Spark only"):
-        open_folder("hdfs://host/path")
+@pytest.mark.parametrize("path", ["state", "/var/state", "file:///var/state"])
+def test_what_is_here_needs_no_session(path: str) -> None:
+    assert is_local(path)
+
+
+@pytest.mark.parametrize("path", ["hdfs://host/path", "s3a://bucket", "viewfs://lab/state"])
+def test_another_file_system_needs_one(path: str) -> None:
+    assert not is_local(path)
