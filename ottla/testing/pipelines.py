@@ -34,6 +34,7 @@ from ottla.pipelines.declaration import (
 )
 from ottla.pipelines.kafka import Cluster
 from ottla.pipelines.reading.formats import encoder, schema_of
+from ottla.pipelines.reading.headers import HEADERS
 from ottla.pipelines.reading.origin import ORIGIN_SCHEMA, RAW_SCHEMA
 from ottla.pipelines.reading.rows import arrow_type
 from ottla.pipelines.reading.side import READ, Side
@@ -115,7 +116,7 @@ def _produce(cluster: Cluster, source: Topic, given: Sequence[Given]) -> None:
 def _stream(spark: SparkSession, source: Source, given: Sequence[Given]) -> DataFrame:
     """What Spark's source would give."""
     if isinstance(source, Topic):
-        schema = StructType([*ORIGIN_SCHEMA, *RAW_SCHEMA])
+        schema = StructType([*ORIGIN_SCHEMA, RAW_SCHEMA["value"], StructField("headers", HEADERS)])
         origins = _origins(source.name, len(given))
         records = [
             {**origin, "value": value, "headers": None}

@@ -9,9 +9,10 @@ from pyspark.sql import types as spark
 
 from ottla.pipelines.declaration import Otherwise
 from ottla.pipelines.reading.counting import Slots
+from ottla.pipelines.reading.headers import unpacked
 from ottla.pipelines.reading.stopping import RuleStopsPipeline
 from ottla.pipelines.reading.verdict import Removed, Verdict
-from ottla.pipelines.repair.letter import DeadLetter, Headers
+from ottla.pipelines.repair.letter import DeadLetter
 
 ORIGIN_SCHEMA = spark.StructType(
     [
@@ -27,17 +28,7 @@ RAW = "_raw"  # what a dead letter needs besides; dropped before the pipeline's 
 RAW_SCHEMA = spark.StructType(
     [
         spark.StructField("value", spark.BinaryType()),
-        spark.StructField(
-            "headers",
-            spark.ArrayType(
-                spark.StructType(
-                    [
-                        spark.StructField("key", spark.StringType()),
-                        spark.StructField("value", spark.BinaryType()),
-                    ]
-                )
-            ),
-        ),
+        spark.StructField("headers", spark.StringType()),  # packed
     ]
 )
 
@@ -72,7 +63,7 @@ class Letters(NamedTuple):
             [time_us // 1000 for time_us in times_us],
             column("key").to_pylist(),
             column("value").to_pylist(),
-            _headers(column("headers")),
+            [headers or () for headers in unpacked(column("headers"))],
             [self.rule] * len(self.errors),
             self.errors,
         ]
@@ -97,12 +88,3 @@ def _letters(origin: Any, raw: Any, removed: Removed, *, most: int | None = None
     columns = {field.name: origin.field(field.name).take(at) for field in origin.type}
     columns |= {field.name: raw.field(field.name).take(at) for field in raw.type}
     return Letters(pa.record_batch(columns), removed.rule, removed.errors[:most])
-
-
-def _headers(column: Any) -> list[Headers]:
-    if column.null_count == len(column):
-        return [()] * len(column)
-    return [
-        tuple((header["key"], header["value"]) for header in headers or ())
-        for headers in column.to_pylist()
-    ]

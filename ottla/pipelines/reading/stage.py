@@ -20,6 +20,7 @@ from ottla.pipelines.reading import contract
 from ottla.pipelines.reading.counting import Slots, count, count_passed
 from ottla.pipelines.reading.decoded import Decoder
 from ottla.pipelines.reading.formats import decoder
+from ottla.pipelines.reading.headers import packed
 from ottla.pipelines.reading.origin import (
     ORIGIN_SCHEMA,
     RAW,
@@ -111,10 +112,8 @@ def _records(stream: DataFrame) -> DataFrame:
     """The connector's columns; headers are there only if it was told to read them."""
     key_crc = F.coalesce(F.crc32("key"), F.lit(0).cast("long"))
     columns = ["key", "value", "topic", "partition", "offset", "timestamp"]
-    if "headers" in stream.columns:
-        headers = F.col("headers")
-    else:
-        headers = F.lit(None).cast(RAW_SCHEMA["headers"].dataType)
+    has_headers = "headers" in stream.columns
+    headers = packed(F.col("headers")) if has_headers else F.lit(None).cast("string")
     return stream.select(*columns, headers.alias("headers"), key_crc.alias("key_crc"))
 
 
@@ -134,7 +133,7 @@ def _rows(stream: DataFrame) -> DataFrame:
         *line,
         f"{ORIGIN}.*",
         F.coalesce(*line, F.to_json(row)).cast("binary").alias("value"),
-        F.lit(None).cast(RAW_SCHEMA["headers"].dataType).alias("headers"),
+        F.lit(None).cast("string").alias("headers"),
     )
 
 

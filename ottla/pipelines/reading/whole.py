@@ -10,16 +10,11 @@ import pyarrow.compute as pc
 from pyspark.sql import types as spark
 
 from ottla.pipelines.reading.decoded import MALFORMED, Decoded, Fault, not_null
+from ottla.pipelines.reading.headers import HEADERS, unpacked
 from ottla.pipelines.reading.rows import arrow_type
 
 ROW = "row"  # the column that holds the rows of a RowDecoder
 CORRUPT = "_corrupt"  # of files: the line that could not be read whole; null if it could
-_HEADER = spark.StructType(
-    [
-        spark.StructField("key", spark.StringType()),
-        spark.StructField("value", spark.BinaryType()),
-    ]
-)
 
 
 class RawDecoder:
@@ -27,13 +22,18 @@ class RawDecoder:
         [
             spark.StructField("key", spark.BinaryType()),
             spark.StructField("value", spark.BinaryType()),
-            spark.StructField("headers", spark.ArrayType(_HEADER)),
+            spark.StructField("headers", HEADERS),
         ]
     )
 
     def decode(self, records: pa.RecordBatch) -> Decoded:
         kind = arrow_type(self.schema)
-        columns = [records.column(field.name).cast(field.type) for field in kind]
+        key, value, headers = kind
+        columns = [
+            records.column("key").cast(key.type),
+            records.column("value").cast(value.type),
+            pa.array(_structures(records.column("headers")), type=headers.type),
+        ]
         return Decoded(pa.StructArray.from_arrays(columns, fields=list(kind)), [])
 
 
@@ -75,6 +75,13 @@ class RowDecoder:
                 for index in np.flatnonzero(missing).tolist():
                     faults.setdefault(index, not_null(index, field.name))
         return Decoded(rows, sorted(faults.values()))
+
+
+def _structures(texts: Any) -> list[Any]:
+    return [
+        None if headers is None else [{"key": key, "value": value} for key, value in headers]
+        for headers in unpacked(texts)
+    ]
 
 
 def _text(column: Any, name: str, faults: dict[int, Fault]) -> Any:
