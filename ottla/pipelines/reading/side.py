@@ -7,6 +7,7 @@ replaces what it said before, and nothing is counted twice.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from pyspark import TaskContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
@@ -68,7 +69,7 @@ class Side:
         """By topic, partition and offset."""
         found = [letters for chunk in self._found.value.values() for letters in chunk.dead_letters]
         letters = [letter for some in found for letter in some.opened()]
-        return sorted(letters, key=lambda letter: letter[:3])
+        return sorted(letters, key=itemgetter(0, 1, 2))
 
 
 class Outlet:

@@ -41,19 +41,20 @@ class NotALetter(ValueError):
 
 
 def to_record(letter: DeadLetter, *, pipeline: str) -> LetterRecord:
-    facts = {
-        TOPIC: letter.topic,
-        PARTITION: letter.partition,
-        OFFSET: letter.offset,
-        TIMESTAMP: letter.timestamp_ms,
-        PIPELINE: pipeline,
-        RULE: letter.rule,
-        ERROR: letter.error[:_MOST_CHARACTERS],
-        ATTEMPTS: attempts_before(letter.headers) + 1,
-    }
-    # An exception may quote anything, even what is no valid text.
-    told = ((name, str(fact).encode(errors="backslashreplace")) for name, fact in facts.items())
-    return LetterRecord(letter.key, letter.value, (*letter.headers, *told))
+    """Written out, as a batch may be nothing but dead letters."""
+    attempts = attempts_before(letter.headers) + 1 if letter.headers else 1
+    told = (
+        (TOPIC, letter.topic.encode()),
+        (PARTITION, b"%d" % letter.partition),
+        (OFFSET, b"%d" % letter.offset),
+        (TIMESTAMP, b"%d" % letter.timestamp_ms),
+        (PIPELINE, pipeline.encode()),
+        (RULE, letter.rule.encode()),
+        # An exception may quote anything, even what is no valid text.
+        (ERROR, letter.error[:_MOST_CHARACTERS].encode(errors="backslashreplace")),
+        (ATTEMPTS, b"%d" % attempts),
+    )
+    return LetterRecord(letter.key, letter.value, letter.headers + told)
 
 
 def from_record(
