@@ -41,6 +41,9 @@ def stream(
     options = stream_options(source, bootstrap=bootstrap, start=start)
     if not in_batches:  # real time refuses a limit
         options.pop(_LIMIT, None)
+    elif connector:
+        # A task that begins elsewhere than the one before it waits until that one's fetch is back.
+        options.setdefault("kafka.fetch.max.wait.ms", "50")
     return reader.options(**options).load()
 
 
