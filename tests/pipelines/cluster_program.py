@@ -1,5 +1,6 @@
 """Run as a program: a session whose executors are processes of their own, one of which is killed
-while it works on a batch. Prints what the executors saw and what came of the batch.
+while it works on a batch, and at last the driver's Java. Prints what the executors saw, what came
+of the batch, and what a user is told.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +20,7 @@ import ottla.pipelines.declaration
 from ottla.pipelines import declare
 from ottla.pipelines.jars import CONNECTOR, have
 from ottla.pipelines.kafka import Cluster
+from ottla.pipelines.running.run import RunFailed
 from ottla.pipelines.session import session
 from ottla.testing.broker import Broker
 from ottla.testing.spark import SHORT_LIVED
@@ -25,6 +28,7 @@ from tests.pipelines.lab import Lab
 
 RECORDS = 2_000
 EVERY_POISONED = 500
+LONGEST_S = 60
 SETTINGS = {
     "spark.driver.extraJavaOptions": SHORT_LIVED,
     "spark.executor.extraJavaOptions": SHORT_LIVED,
@@ -85,14 +89,29 @@ def survive(spark: SparkSession, bootstrap: str, folder: Path) -> dict[str, obje
     }
 
 
+def lose_java(spark: SparkSession, bootstrap: str, folder: Path) -> dict[str, object]:
+    """As the kernel kills it for want of memory."""
+    lab = Lab(spark, Cluster(bootstrap), folder / "state", "lost")
+    source = declare.topic(lab.topic("in"), format=declare.raw())
+    lost = declare.pipeline(name="lost", source=source, sink=declare.noop())(lambda rows: rows)
+    run = lab.start(lost)
+    context: Any = spark.sparkContext
+    os.kill(context._gateway.proc.pid, signal.SIGKILL)
+    try:
+        run.wait(LONGEST_S)
+    except RunFailed as failure:
+        return {"told": str(failure), "state": run.status.state}
+    return {"told": "nothing", "state": run.status.state}
+
+
 def main() -> None:
     folder = Path.cwd()
     settings = {**SETTINGS, "spark.sql.warehouse.dir": (folder / "warehouse").as_uri()}
     master = "local-cluster[2,1,1024]"
-    with (
-        Broker() as broker,
-        session("cluster", master=master, jars=have(CONNECTOR), settings=settings) as spark,
-    ):
+    with Broker() as broker:
+        spark = session("cluster", master=master, jars=have(CONNECTOR), settings=settings)
         rows = spark.range(0, 4, 1, 4).mapInArrow(look_around, "package string, executor long")
-        found = {"seen": [row.asDict() for row in rows.collect()]}
-        json.dump(found | survive(spark, broker.bootstrap, folder), sys.stdout)
+        found: dict[str, object] = {"seen": [row.asDict() for row in rows.collect()]}
+        found |= survive(spark, broker.bootstrap, folder)
+        found |= lose_java(spark, broker.bootstrap, folder)
+        json.dump(found, sys.stdout)

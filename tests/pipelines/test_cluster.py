@@ -47,3 +47,8 @@ def test_an_executor_killed_in_the_middle_of_a_batch_costs_nothing(found: Any) -
     assert found["ids"] == good
     assert found["dead_letters"] == poisoned
     assert found["counted"] == [RECORDS, len(good), poisoned]
+
+
+def test_whose_java_is_killed_is_told_so(found: Any) -> None:
+    assert found["told"].startswith("lost: Spark's process of Java ended, most likely for want of")
+    assert found["state"] == "failed"

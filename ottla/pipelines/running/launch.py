@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from ottla.pipelines.declaration import DeltaTable, Pipeline
@@ -83,4 +85,5 @@ class Launch:
 
     def close(self) -> None:
         if self._spark is not None:
-            self._spark.stop()
+            with contextlib.suppress(Py4JError, ConnectionError):  # it died before
+                self._spark.stop()

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from py4j.protocol import Py4JError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -35,6 +36,10 @@ from ottla.pipelines.sources.topic import first_positions
 from ottla.timing.clock import Clock
 
 _HEARTBEAT_MS = 5_000
+_JAVA_DIED = (
+    "Spark's process of Java ended, most likely for want of memory: give it more with"
+    " --conf spark.driver.memory=2g, or take fewer records at once with at_once"
+)
 
 
 class RunFailed(Exception):
@@ -174,6 +179,9 @@ class Run:
                 return False
         except StreamingQueryException as cause:
             return self._ended_by(self._failure or cause)
+        except (Py4JError, ConnectionError) as cause:
+            self._end(State.FAILED, _JAVA_DIED)
+            raise RunFailed(f"{self.pipeline.name}: {_JAVA_DIED}") from cause
         self._end(State.STOPPED if self._is_stopping else State.FINISHED)
         return True
 
