@@ -67,9 +67,10 @@ def reaching(root: str) -> SparkSession | None:
     """A session for a folder that is not on this machine: what Hadoop reaches, Spark reaches."""
     if is_local(root):
         return None
-    if SparkSession.getActiveSession() is None:
-        typer.echo(f"note: Spark is started to reach {root}.", err=True)
-    return session("ottla", master="local[1]")
+    if (running := SparkSession.getActiveSession()) is not None:
+        return running
+    typer.echo(f"note: Spark is started to reach {root}.", err=True)
+    return session(master="local[1]")
 
 
 def checked(pipelines: list[Pipeline], cluster: Cluster | None) -> None:
