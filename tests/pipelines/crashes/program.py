@@ -85,14 +85,20 @@ def started(world: World, name: str, spark: SparkSession) -> Run:
     return run
 
 
-def main(world: World) -> None:
-    jars = have((*CONNECTOR, *DELTA))
-    spark = session("crashes", master="local[2]", jars=jars, settings=SHORT_LIVED, delta=True)
+def run_all(world: World, spark: SparkSession) -> None:
+    """To the end of what there is to read."""
     runs = [started(world, name, spark) for name in world.names]
     for run in runs:
         while not run.wait(_POLL_S):
             pass
-    say("done")
+
+
+def main(world: World) -> None:
+    jars = have((*CONNECTOR, *DELTA))
+    run_all(
+        world,
+        session("crashes", master="local[2]", jars=jars, settings=SHORT_LIVED, delta=True),
+    )
 
 
 if __name__ == "__main__":
