@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -12,21 +14,31 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from benchmarks.beside.bench import Bench
-from benchmarks.beside.rows import Row, above
+from benchmarks.beside.rows import Row, above, below
 from benchmarks.beside.scenarios import KIB, Scenario
-from benchmarks.beside.spark_scenarios import CONNECTOR, COUNTS, NAMES, TURNS, write
-from benchmarks.beside.spark_session import TASKS, measured, records, spark
+from benchmarks.beside.spark_scenarios import CONNECTOR, COUNTS, NAMES, TURNS
+from benchmarks.beside.spark_session import (
+    TASKS,
+    batches_of_records,
+    forget_records,
+    measured,
+    spark,
+)
 from benchmarks.drivers.driver import Outcome
-from ottla.pipelines.declaration import Json, Noop, Pipeline, Topic
+from ottla.pipelines.declaration import Json, Otherwise, Pipeline, Topic, Trigger
 from ottla.pipelines.declare import between, matches, not_null, one_of
 from ottla.pipelines.kafka import Cluster
 from ottla.pipelines.reading.decoded import Decoder
 from ottla.pipelines.reading.formats import decoder
-from ottla.pipelines.reading.side import Side
-from ottla.pipelines.reading.stage import count_out, read
+from ottla.pipelines.running.query import start_in_batches
+from ottla.pipelines.running.run import Run
+from ottla.pipelines.running.state import StateFolder
 from ottla.pipelines.schema import structure
 from ottla.pipelines.sinks.making import make_sink
-from ottla.pipelines.sinks.port import Batch
+from ottla.pipelines.sinks.port import Batch, Sink
+from ottla.pipelines.sources.batch_size import sized
+from ottla.pipelines.sources.topic import first_positions, stream
+from ottla.timing.clock import SystemClock
 
 PARTITIONS = 4
 VIEWS, VIEW_BYTES = 300_000, 120
@@ -46,27 +58,52 @@ VIEW = """to_json(struct(
     element_at(array('/a', '/b', '/c'), cast(id % 3 as int) + 1) as page,
     cast(id % 1000 as int) as ms, id / 7 as ratio))"""
 
+# Good, truncated, and against a rule.
+VIEWS_ARE = (
+    VIEW,
+    f"substring({VIEW}, 1, 60)",
+    VIEW.replace("'/a'", "'x'").replace("'/b'", "'y'").replace("'/c'", "'z'"),
+)
+_LONGEST_S = 600
+
+
+def write_at_least_once(bench: Bench, topic: str, size: int) -> Outcome:
+    count = bench.amount(COUNTS[size])
+    frames = batches_of_records(count, size)
+    address = {"kafka.bootstrap.servers": bench.running.bootstrap, "topic": topic}
+
+    def write() -> None:
+        for frame in frames:
+            frame.write.format(CONNECTOR).options(**address).mode("append").save()
+
+    return measured(bench, write, count=count, size=size)
+
 
 def write_exactly_once(bench: Bench, topic: str, size: int) -> Outcome:
     count = bench.amount(COUNTS[size])
-    frame = records(count, size)
+    frames = batches_of_records(count, size)
     name = bench.admin.fresh_name("pipeline")
     pipeline = Pipeline(name, lambda rows: rows, (Topic((topic,)),), Topic((topic,)))
     cluster = Cluster(bench.running.bootstrap)
     with closing(make_sink(pipeline, app=f"{name}.0", spark=spark(), cluster=cluster)) as sink:
         sink.open()
-        batch = Batch(0, {(topic, 0): count}, lambda: ())
-        return measured(bench, lambda: sink.write(frame, batch), count=count, size=size)
+
+        def write() -> None:
+            for number, frame in enumerate(frames):
+                sink.write(frame, Batch(number, {(topic, 0): number}, lambda: ()))
+
+        return measured(bench, write, count=count, size=size)
 
 
 def delivering(size: int, *, least: float) -> Scenario:
-    """The same rows by the connector, at least once, and by our sink, exactly once, in turns."""
+    """The same batches by the connector, at least once, and by our sink, exactly once, in turns."""
 
     def run(bench: Bench) -> tuple[float, ...]:
+        forget_records()
         turns = []
         for _ in range(bench.amount(TURNS)):
             with bench.fresh_topic(PARTITIONS) as topic:
-                plain = write(bench, topic, CONNECTOR, size)
+                plain = write_at_least_once(bench, topic, size)
             with bench.fresh_topic(PARTITIONS) as topic:
                 turns.append((plain, write_exactly_once(bench, topic, size)))
         return _ours_over_theirs(turns)
@@ -88,38 +125,106 @@ class Decoding:
             yield pa.RecordBatch.from_arrays(rows.flatten(), names=self._decoder.schema.names)
 
 
-def plain(stream: DataFrame) -> DataFrame:
-    decoding = decoder(Json(structure(SHAPE)))
-    return stream.select("key", "value", "headers").mapInArrow(Decoding(decoding), decoding.schema)
+@contextmanager
+def plain(bench: Bench, topic: str, out: str) -> Iterator[Callable[[], object]]:
+    """Topic to topic, exactly once, as somebody would write it who checks and counts nothing."""
+    cluster, decoding = Cluster(bench.running.bootstrap), decoder(Json(structure(SHAPE)))
+    pipeline = sized(_pipeline(bench, topic, out), cluster)
+    (source,) = pipeline.sources
+    assert isinstance(source, Topic)
+    start = first_positions(cluster, source)
+    read = stream(spark(), source, bootstrap=cluster.bootstrap, connector=True, start=start)
+    rows = read.select("value").mapInArrow(Decoding(decoding), decoding.schema)
+    sink = make_sink(pipeline, app=f"{pipeline.name}.0", spark=spark(), cluster=cluster)
+    with TemporaryDirectory() as checkpoint, closing(sink):
+        sink.open()
+        query = start_in_batches(
+            pipeline,
+            rows,
+            lambda frame, number: _write(sink, frame, Batch(number, {(topic, 0): number}, list)),
+            checkpoint=checkpoint,
+        )
+        yield lambda: query.awaitTermination(_LONGEST_S)
 
 
-def accounted(stream: DataFrame) -> DataFrame:
-    source, side = Topic(("views",), Json(structure(SHAPE))), Side(spark())
-    pipeline = Pipeline("views", lambda rows: rows, (source,), Noop(), contract=RULES)
-    return count_out(read(stream, source, pipeline, side, name="0"), side)
+def _write(sink: Sink, frame: DataFrame, batch: Batch) -> None:
+    sink.write(frame, batch)
 
 
-def reading_json(bench: Bench) -> tuple[float, ...]:
+@contextmanager
+def accounted(bench: Bench, topic: str, out: str, letters: str) -> Iterator[Callable[[], object]]:
+    pipeline = replace(
+        _pipeline(bench, topic, out),
+        contract=RULES,
+        malformed=Otherwise.DEAD_LETTER,
+        dead_letters=Topic((letters,)),
+    )
+    with TemporaryDirectory() as state:
+        run = Run(
+            pipeline,
+            spark=spark(),
+            cluster=Cluster(bench.running.bootstrap),
+            state=StateFolder(state, pipeline.name),
+            clock=SystemClock(),
+        )
+        run.start()
+        yield lambda: run.wait(_LONGEST_S)
+
+
+def _pipeline(bench: Bench, topic: str, out: str) -> Pipeline:
+    return Pipeline(
+        bench.admin.fresh_name("views"),
+        lambda rows: rows,
+        (Topic((topic,), Json(structure(SHAPE))),),
+        Topic((out,), Json()),
+        trigger=Trigger(once=True),
+    )
+
+
+def checking_and_counting(bench: Bench) -> tuple[float, ...]:
+    forget_records()
     count = bench.amount(VIEWS)
     with bench.fresh_topic(PARTITIONS) as topic:
-        address = {"kafka.bootstrap.servers": bench.running.bootstrap}
-        views = spark().range(count, numPartitions=TASKS)
-        views = views.select(F.expr("cast(id as string) as key"), F.expr(f"{VIEW} as value"))
-        views.write.format(CONNECTOR).options(**address, topic=topic).mode("append").save()
-        source = spark().read.format(CONNECTOR).options(**address, includeHeaders="true")
+        _fill(bench, topic, VIEW, count)
         turns = [
-            (_read(bench, source.option("subscribe", topic).load(), plain, count),
-             _read(bench, source.option("subscribe", topic).load(), accounted, count))
+            (_plain(bench, topic, count), _accounted(bench, topic, count))
             for _ in range(bench.amount(TURNS))
-        ]  # fmt: skip
+        ]
     return _ours_over_theirs(turns)
 
 
-def _read(
-    bench: Bench, stream: DataFrame, reading: Callable[[DataFrame], DataFrame], count: int
-) -> Outcome:
-    writer = reading(stream).write.format("noop").mode("overwrite")
-    return measured(bench, writer.save, count=count, size=VIEW_BYTES)
+def _plain(bench: Bench, topic: str, count: int) -> Outcome:
+    with bench.fresh_topic(PARTITIONS) as out, plain(bench, topic, out) as work:
+        return measured(bench, work, count=count, size=VIEW_BYTES)
+
+
+def _accounted(bench: Bench, topic: str, count: int) -> Outcome:
+    with (
+        bench.fresh_topic(PARTITIONS) as out,
+        bench.fresh_topic(PARTITIONS) as letters,
+        accounted(bench, topic, out, letters) as work,
+    ):
+        return measured(bench, work, count=count, size=VIEW_BYTES)
+
+
+def reading_wrong_input(bench: Bench) -> tuple[float, ...]:
+    """Whole pipelines, from topic to topic: all good, all truncated, all against a rule."""
+    count = bench.amount(VIEWS)
+    with ExitStack() as stack:
+        topics = {view: stack.enter_context(bench.fresh_topic(PARTITIONS)) for view in VIEWS_ARE}
+        for view, topic in topics.items():
+            _fill(bench, topic, view, count)
+        good, truncated, wrong = (
+            _accounted(bench, topic, count)["seconds"] for topic in topics.values()
+        )
+    return count * VIEW_BYTES / good / 1e6, truncated / good, wrong / good
+
+
+def _fill(bench: Bench, topic: str, view: str, count: int) -> None:
+    address = {"kafka.bootstrap.servers": bench.running.bootstrap, "topic": topic}
+    views = spark().range(count, numPartitions=TASKS)
+    views = views.select(F.expr("cast(id as string) as key"), F.expr(f"{view} as value"))
+    views.write.format(CONNECTOR).options(**address).mode("append").save()
 
 
 def _ours_over_theirs(turns: Sequence[tuple[Outcome, Outcome]]) -> tuple[float, float]:
@@ -133,9 +238,17 @@ PIPELINE_SCENARIOS = (
     delivering(100, least=0.3),
     Scenario(
         (
-            Row("JSON with contract and audit", "MB/s"),
-            Row("JSON with contract and audit, over plain", "", above(1 / 1.15)),
+            Row("JSON pipeline, contract and audit", "MB/s"),
+            Row("JSON pipeline, contract and audit, over plain", "", above(round(1 / 1.15, 2))),
         ),
-        reading_json,
+        checking_and_counting,
+    ),
+    Scenario(
+        (
+            Row("JSON pipeline, all good", "MB/s"),
+            Row("JSON pipeline, all truncated, time over good", "", below(2)),
+            Row("JSON pipeline, all break a rule, time over good", "", below(2)),
+        ),
+        reading_wrong_input,
     ),
 )

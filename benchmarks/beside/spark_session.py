@@ -15,6 +15,7 @@ from benchmarks.drivers.driver import Outcome
 from ottla.pipelines.datasource.source import register
 from ottla.pipelines.jars import CONNECTOR, have
 from ottla.pipelines.session import session
+from ottla.pipelines.sources.batch_size import BATCH_BYTES, MOST
 
 TASKS = 2  # as many as cores of the machine that the figures are from
 
@@ -29,8 +30,27 @@ def spark() -> SparkSession:
 @cache
 def records(count: int, size: int) -> DataFrame:
     """Keys and values of this size, kept in memory: to make them is not what is measured."""
+    return _kept(0, count, size)
+
+
+@cache
+def batches_of_records(count: int, size: int) -> list[DataFrame]:
+    """As many in each as a pipeline takes at once."""
+    most = min(MOST, BATCH_BYTES // size)
+    return [_kept(first, min(first + most, count), size) for first in range(0, count, most)]
+
+
+def forget_records() -> None:
+    """Memory for others."""
+    records.cache_clear()
+    batches_of_records.cache_clear()
+    spark().catalog.clearCache()
+
+
+def _kept(first: int, end: int, size: int) -> DataFrame:
     value = f"cast(rpad(cast(id as string), {size}, 'x') as binary) as value"
-    frame = spark().range(count, numPartitions=TASKS).selectExpr("cast(id as string) key", value)
+    ids = spark().range(first, end, numPartitions=TASKS)
+    frame = ids.selectExpr("cast(id as string) key", value)
     frame.cache().count()
     return frame
 
