@@ -10,6 +10,7 @@ from dataclasses import replace
 from py4j.protocol import Py4JError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from ottla.pipelines.declaration import Pipeline, Topic, place_name
 from ottla.pipelines.kafka import Cluster, Place
@@ -75,6 +76,7 @@ class Run:
         self._on_batch = on_batch
         self._failure: Exception | None = None
         self._schemas: dict[str, object] = {}  # of its sources
+        self._begun: Status | None = None
         self._is_stopping = False
         self._is_in_batch = False
         self._sink: Sink | None = None
@@ -111,27 +113,29 @@ class Run:
         if not accept_repeat:
             self._refuse_forgotten(ground)
         self._state.remember(memory)
-        self._show(self._first_status(ground.generation))
+        self._show(self._begun or self._first_status(ground.generation))
+        self._query = self._started(plan, side, ground)
+
+    def _started(self, plan: Plan, side: Side, ground: Ground) -> StreamingQuery:
         if self._sink is None:
-            self._query = start_in_real_time(
+            return start_in_real_time(
                 self.pipeline,
                 plan.frame,
                 bootstrap=self._cluster.bootstrap,
                 checkpoint=ground.checkpoint_path,
             )
-            return
         work = Batches(
             sink=self._sink,
             letters=self._letters,
             side=side,
             ground=ground,
             shape=plan.shape,
-            start=start,
+            start=self._positions,
             bounds=self._ends,
             clock=self._clock,
             on_done=self._batch_done,
         )
-        self._query = start_in_batches(
+        return start_in_batches(
             self.pipeline,
             plan.frame,
             lambda frame, batch_id: self._batch(work, frame, batch_id),
@@ -212,11 +216,10 @@ class Run:
 
     def _begin_again(self) -> None:
         """The batch that could not be read comes again, in columns that are wide enough."""
-        before = self.status
+        self._begun = self.status  # for whoever looks nothing has begun anew
         self._close()
         self._failure = None
         self.start()
-        self._show(before)  # for whoever looks nothing has begun anew
 
     def _end(self, state: State, why: str | None = None) -> None:
         self._close()
