@@ -157,6 +157,15 @@ def test_another_sink_does_not_fit_the_old_checkpoint(lab: Lab) -> None:
     assert lab.run(elsewhere, accept_upgrade=True).rows_in == 0
 
 
+def test_a_topic_that_is_gone_stops_it_in_a_sentence(lab: Lab) -> None:
+    odd = odd_ones(lab, source=topic(lab.topic("in"), format=json(Visit)))
+    lab.produce(f"{lab.name}-in", visits(range(10)))
+    lab.run(odd)
+    lab.delete_topic(f"{lab.name}-in")
+    with pytest.raises(DataLoss, match=f"{lab.name}-in"):
+        lab.run(odd)
+
+
 def test_a_topic_that_was_made_anew_stops_the_pipeline_until_the_loss_is_accepted(lab: Lab) -> None:
     odd = odd_ones(lab)
     lab.produce(f"{lab.name}-in", visits(range(20)))

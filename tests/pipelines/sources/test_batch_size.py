@@ -40,6 +40,7 @@ def test_a_batch_is_no_larger_than_the_driver_can_hold(
 
 def test_where_nothing_is_known_it_is_careful(cluster: Cluster, ottla_topic: str) -> None:
     assert limits(cluster, Topic((ottla_topic,))) == [16_384]
+    assert limits(cluster, Topic((f"{ottla_topic}-gone",))) == [16_384]
 
 
 def test_tombstones_are_records_too(cluster: Cluster, ottla_topic: str) -> None:
