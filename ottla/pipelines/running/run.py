@@ -176,9 +176,9 @@ class Run:
             self._show(replace(self.status, updated_ms=now_ms))
             if self._sink is None:
                 self._commit_progress()
-        if self._is_stopping or self._state.stop_asked_ms() is not None:
-            self.stop()  # again, if there was a batch in hand: there may be no next one
         try:
+            if self._is_to_stop():
+                self.stop()  # again, if there was a batch in hand: there may be no next one
             if not ended_within(self._query, seconds):
                 return False
         except StreamingQueryException as cause:
@@ -197,19 +197,26 @@ class Run:
 
     def _ended_by(self, cause: Exception) -> bool:
         """False if it goes on all the same."""
-        if isinstance(cause, _StopAsked):
+        stopped = stopped_by(str(cause))
+        is_wider = stopped is not None and stopped.is_wider
+        if isinstance(cause, _StopAsked) or (is_wider and self._is_to_stop()):
             self._end(State.STOPPED)
             return True
-        stopped = stopped_by(str(cause))
         why = stopped.sentence if stopped else _sentence(cause)
         try:
-            if stopped and stopped.is_wider and self._has_new_schemas():
+            if is_wider and self._has_new_schemas():
                 self._begin_again()
                 return False
+        except RunFailed as failure:  # in our own words, which may be several lines
+            self._end(State.FAILED, str(failure))
+            raise
         except Exception as failure:
             why, cause = _sentence(failure), failure
         self._end(State.FAILED, why)
         raise RunFailed(f"{self.pipeline.name}: {why}") from cause
+
+    def _is_to_stop(self) -> bool:
+        return self._is_stopping or self._state.stop_asked_ms() is not None
 
     def _has_new_schemas(self) -> bool:
         return self._planned(Side(self._spark), self._positions).schemas != self._schemas
@@ -229,8 +236,10 @@ class Run:
     def _close(self) -> None:
         if self._sink is not None:
             self._sink.close()
+            self._sink = None
         if self._letters is not None:
             self._letters.close()
+            self._letters = None
 
     def _batch(self, work: Batches, frame: DataFrame, batch_id: int) -> None:
         """On a thread of Spark's, whose words for what is raised here are pages: it is kept."""
