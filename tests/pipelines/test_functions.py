@@ -12,8 +12,9 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from ottla.pipelines.declaration import Pipeline
 from ottla.pipelines.declare import json, memory, pipeline, topic
-from ottla.pipelines.running.replay import BadReplay, replay_of
+from ottla.pipelines.running.replay import BadReplay, Replay, replay_of
 from ottla.pipelines.yaml_file import read_yaml
 from tests.pipelines.lab import Lab
 
@@ -175,6 +176,18 @@ pipelines:
     assert lab.rows(f"{lab.name}-out") == [{"id": 1, "page": "BC"}]
 
 
+def replayed(lab: Lab, pages: Pipeline, *, from_ms: int, to_ms: int, into: str | None) -> Replay:
+    return replay_of(
+        pages,
+        lab.cluster,
+        str(lab.root),
+        lambda _: lab.spark,
+        from_ms=from_ms,
+        to_ms=to_ms,
+        into=into,
+    )
+
+
 def test_a_time_that_is_past_is_replayed_into_another_sink(lab: Lab) -> None:
     @pipeline(
         source=topic(lab.topic("in", partitions=1), format=json(View)),
@@ -186,35 +199,17 @@ def test_a_time_that_is_past_is_replayed_into_another_sink(lab: Lab) -> None:
     lab.produce_at(f"{lab.name}-in", views("abcdef"), [1_000 * n for n in range(1, 7)])
     lab.run(pages)
     into = f"topic:{lab.topic('again')}"
-    again = replay_of(
-        pages,
-        lab.cluster,
-        str(lab.root),
-        lambda _: lab.spark,
-        from_ms=2_500,
-        to_ms=5_000,
-        into=into,
-    )
+    again = replayed(lab, pages, from_ms=2_500, to_ms=5_000, into=into)
     assert again.pipeline.name == "pages.replay-1"
     status = lab.run(again.pipeline, ends=again.ends)
     assert sorted(row["page"] for row in lab.rows(f"{lab.name}-again")) == ["c", "d"]
     assert status.rows_in == 2
     # Called again with the same times it goes on where it was: at its end.
-    same = replay_of(
-        pages,
-        lab.cluster,
-        str(lab.root),
-        lambda _: lab.spark,
-        from_ms=2_500,
-        to_ms=5_000,
-        into=into,
-    )
+    same = replayed(lab, pages, from_ms=2_500, to_ms=5_000, into=into)
     assert same.pipeline.name == "pages.replay-1"
     lab.run(same.pipeline, ends=same.ends)
     assert len(lab.rows(f"{lab.name}-again")) == 2
-    other = replay_of(
-        pages, lab.cluster, str(lab.root), lambda _: lab.spark, from_ms=0, to_ms=9, into="noop"
-    )
+    other = replayed(lab, pages, from_ms=0, to_ms=9, into="noop")
     assert other.pipeline.name == "pages.replay-2"
 
 
@@ -224,10 +219,6 @@ def test_a_replay_of_no_time_is_refused(lab: Lab) -> None:
         return events
 
     with pytest.raises(BadReplay, match="--from is not before --to"):
-        replay_of(
-            pages, lab.cluster, str(lab.root), lambda _: lab.spark, from_ms=5, to_ms=5, into=None
-        )
+        replayed(lab, pages, from_ms=5, to_ms=5, into=None)
     with pytest.raises(BadReplay, match="'csv:x' is no sink: give topic:NAME"):
-        replay_of(
-            pages, lab.cluster, str(lab.root), lambda _: lab.spark, from_ms=1, to_ms=5, into="csv:x"
-        )
+        replayed(lab, pages, from_ms=1, to_ms=5, into="csv:x")

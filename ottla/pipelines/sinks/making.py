@@ -92,13 +92,12 @@ def _letterbox(pipeline: Pipeline) -> Letterbox:
 def _transaction(
     pipeline: Pipeline, topic: Topic | None, *, app: str, cluster: Cluster
 ) -> OffsetsTransaction:
-    read = [source.names for source in pipeline.sources if isinstance(source, Topic)]
     written = [each.name for each in (topic, pipeline.dead_letters) if each is not None]
     return OffsetsTransaction(
         cluster,
         group=pipeline.group,
         generation=int(app.rpartition(".")[2]),
-        sources=[name for names in read for name in names],
+        sources=pipeline.topics,
         targets=list(dict.fromkeys(written)),
         settings={} if topic is None else topic.options,
     )

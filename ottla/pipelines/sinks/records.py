@@ -12,30 +12,25 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
-    ArrayType,
     BinaryType,
     DataType,
     IntegerType,
     StringType,
-    StructField,
-    StructType,
 )
 
 from ottla.pipelines.declaration import Avro, Csv, Json, Protobuf, Raw, Text, Topic
 from ottla.pipelines.reading.decoded import Encoder
 from ottla.pipelines.reading.formats import FormatRefused, encoder
+from ottla.pipelines.reading.headers import HEADERS
 from ottla.pipelines.reading.registry import RegistryAway, RegistryRefused
 from ottla.pipelines.sinks.port import SinkRefused
 
 _ROW = "_ottla_row"
 _TEXT = (StringType(), BinaryType())
-_HEADERS = ArrayType(
-    StructType([StructField("key", StringType()), StructField("value", BinaryType())])
-)
 _PLACES: dict[str, tuple[DataType, ...]] = {
     "key": _TEXT,
     "value": _TEXT,
-    "headers": (_HEADERS,),
+    "headers": (HEADERS,),
     "topic": (StringType(),),
     "partition": (IntegerType(),),
 }
