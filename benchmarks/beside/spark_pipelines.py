@@ -195,7 +195,7 @@ def checking_and_counting(bench: Bench) -> tuple[float, ...]:
 
 def _plain(bench: Bench, topic: str, count: int) -> Outcome:
     with bench.fresh_topic(PARTITIONS) as out, plain(bench, topic, out) as work:
-        return measured(bench, work, count=count, size=VIEW_BYTES)
+        return measured(bench, lambda: _ended(work), count=count, size=VIEW_BYTES)
 
 
 def _accounted(bench: Bench, topic: str, count: int) -> Outcome:
@@ -204,7 +204,12 @@ def _accounted(bench: Bench, topic: str, count: int) -> Outcome:
         bench.fresh_topic(PARTITIONS) as letters,
         accounted(bench, topic, out, letters) as work,
     ):
-        return measured(bench, work, count=count, size=VIEW_BYTES)
+        return measured(bench, lambda: _ended(work), count=count, size=VIEW_BYTES)
+
+
+def _ended(work: Callable[[], object]) -> None:
+    if not work():
+        raise TimeoutError(f"a pipeline did not end within {_LONGEST_S} s")
 
 
 def reading_wrong_input(bench: Bench) -> tuple[float, ...]:
