@@ -92,22 +92,14 @@ class ConfluentMember(PythonMember):
         self.consumer.close()
 
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        self.journal.tell(ASSIGNED, _bare(partitions))
-        begun = [self._begun(each) for each in consumer.committed(partitions, timeout=PATIENCE_S)]
+        """It is told last: a topic that is found between this call and `assign` makes it join again
+        without a word of what it gives up, and what it reads meanwhile it can't commit."""
+        begun = [_begun(each) for each in consumer.committed(partitions, timeout=PATIENCE_S)]
         if self.options.assignor == COOPERATIVE:
             consumer.incremental_assign(begun)
         else:
             consumer.assign(begun)
-
-    def _begun(self, committed: TopicPartition) -> TopicPartition:
-        """Where nothing is committed it is told to begin at the first offset. By itself it would
-        ask for that; if a partition is taken from it meanwhile, it asks again half a second later,
-        and if it has the partition again by then, it goes back to the first offset, whatever has
-        been committed (librdkafka 2.16.1, beside Apache Kafka as well)."""
-        where = TopicPartition(committed.topic, committed.partition)
-        if committed.offset == OFFSET_INVALID:
-            where.offset, _ = self.consumer.get_watermark_offsets(where, timeout=PATIENCE_S)
-        return where
+        self.journal.tell(ASSIGNED, _bare(partitions))
 
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         self.commit_due(_bare(partitions))
@@ -125,3 +117,12 @@ class ConfluentMember(PythonMember):
 
 def _bare(partitions: list[TopicPartition]) -> list[Partition]:
     return [(each.topic, each.partition) for each in partitions]
+
+
+def _begun(committed: TopicPartition) -> TopicPartition:
+    """Where nothing is committed it is told to begin at the first offset. By itself it would ask
+    for that; if a partition is taken from it meanwhile, it asks again half a second later, and if
+    it has the partition again by then, it goes back to the first offset, whatever has been
+    committed (librdkafka 2.16.1, beside Apache Kafka as well)."""
+    offset = 0 if committed.offset == OFFSET_INVALID else OFFSET_INVALID
+    return TopicPartition(committed.topic, committed.partition, offset)
