@@ -10,7 +10,6 @@ from datetime import datetime
 from pyspark.sql.types import DataType, NumericType, StringType, StructType
 
 from ottla.pipelines.declaration import (
-    ORIGIN,
     Avro,
     Csv,
     DeltaTable,
@@ -32,6 +31,7 @@ from ottla.pipelines.declare import pipeline as declared
 from ottla.pipelines.kafka import Cluster, Unreachable
 from ottla.pipelines.mistakes import Mistake, nearest
 from ottla.pipelines.reading import contract
+from ottla.pipelines.reading.origin import RESERVED
 from ottla.pipelines.reading.rows import arrow_type
 from ottla.pipelines.sinks.reach import unreachable
 
@@ -154,8 +154,8 @@ def _contract(pipeline: Pipeline, schema_of: Callable[[Source], StructType | Non
         schema = schema_of(source)
         if schema is None:
             continue
-        if ORIGIN in schema.names:
-            yield "source", f"a field is called {ORIGIN}", "call it something else: Ottla uses it"
+        for name in RESERVED.intersection(schema.names):
+            yield "source", f"a field is called {name}", "call it something else: Ottla uses it"
         for rule in pipeline.contract:
             # What has no words of ours is asked of those who will check the rows.
             compiled = contract.mistakes([rule], arrow_type(schema))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -106,6 +106,14 @@ class Table:
 
 
 Source = Topic | Folder | Table
+
+
+def only_topic(sources: Sequence[Source]) -> str | None:
+    """If they are one topic and nothing else."""
+    match sources:
+        case [Topic(names=[name])]:
+            return name
+    return None
 
 
 @dataclass(frozen=True, slots=True)

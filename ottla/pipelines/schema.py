@@ -112,3 +112,8 @@ def _hinted(name: str, hint: Any) -> spark.DataType:
             return spark.MapType(spark.StringType(), entry.dataType, entry.nullable)
     known = ", ".join(kind.__name__ for kind in _PLAIN if isinstance(kind, type))
     raise BadShape(f"field {name!r}: {hint} is no type of a column. There are: {known}, list, dict")
+
+
+def quoted_column(name: str) -> str:
+    """As Spark wants it of a name that may have dots in it."""
+    return "`" + name.replace("`", "``") + "`"

@@ -16,11 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 from ottla.pipelines.declaration import Avro, Format, Rule, Text
 from ottla.pipelines.declare import between, files, noop, not_null, pipeline, topic, unique
 from ottla.pipelines.declare import json as json_format
+from ottla.pipelines.reading.leaving import Leaving
 from ottla.pipelines.reading.side import OUT, READ, Side
-from ottla.pipelines.reading.stage import count_out, read
+from ottla.pipelines.reading.stage import read
 from ottla.pipelines.reading.tally import Counts, Slot, Tally
 from ottla.pipelines.reading.wire import header
 from ottla.pipelines.repair.letter import DeadLetter
+from ottla.pipelines.sinks.rows import arrow_batches
 from ottla.pipelines.sources.files import stream
 from tests.pipelines import registry
 
@@ -68,6 +70,11 @@ def records(spark: SparkSession, tmp_path: Path) -> Written:
     return Written(spark, tmp_path)
 
 
+def counted_out(frame: DataFrame, side: Side) -> DataFrame:
+    leaving = Leaving(side, topic=None)
+    return leaving.in_tasks(leaving.packed(frame))
+
+
 Batch = tuple[list[Any], Tally, Tally, list[DeadLetter]]
 
 
@@ -89,7 +96,7 @@ def read_all(
     batches: list[Batch] = []
 
     def each(frame: DataFrame, _: int) -> None:
-        counted = count_out(chosen.function(frame), side)
+        counted = counted_out(chosen.function(frame), side)
         counted.write.format("noop").mode("append").save()
         rows = counted.collect()  # once more: what tasks say again counts once
         batches.append((rows, side.tally(READ), side.tally(OUT), side.dead_letters()))
@@ -162,6 +169,42 @@ def test_avro_of_a_registry_is_read_in_tasks(spark: SparkSession, records: Writt
     assert (tally.total().records_in, out.total().passed) == (23, 21)
 
 
+ORIGINS = """values
+    (1, named_struct('topic', 'a', 'partition', 3, 'timestamp', timestamp_millis(119999),
+                     'key_crc', 5L)),
+    (2, named_struct('topic', 'b', 'partition', 2147483647, 'timestamp', timestamp_millis(-1),
+                     'key_crc', 4294967295L)),
+    (3, named_struct('topic', 'a', 'partition', 0, 'timestamp', null, 'key_crc', 0L)),
+    (4, named_struct('topic', 'a', 'partition', 3, 'timestamp', timestamp_millis(60000),
+                     'key_crc', 6L)),
+    (5, null) as (id, _origin)"""
+
+
+@pytest.mark.parametrize("only", [None, "a"])
+def test_rows_are_counted_alike_by_tasks_and_on_the_driver(
+    spark: SparkSession, only: str | None
+) -> None:
+    """Even those without a time, from before 1970, and from nowhere, as outer joins make them."""
+    found: list[Tally] = []
+    for ways in ("tasks", "driver"):
+        side = Side(spark)
+        leaving = Leaving(side, topic=only)
+        packed = leaving.packed(spark.sql(ORIGINS))
+        if ways == "tasks":
+            rows = [row.id for row in leaving.in_tasks(packed).collect()]
+        else:
+            batches = leaving.on_driver(arrow_batches(packed))
+            rows = [row["id"] for batch in batches for row in batch.to_pylist()]
+        assert sorted(rows) == [1, 2, 3, 4, 5]
+        found.append(side.tally(OUT))
+    assert found[0] == found[1]
+    assert found[0].counts == {
+        Slot("a", 3, 1): Counts(passed=2, passed_sum=11),
+        Slot(only or "b", 2**31 - 1, -1): Counts(passed=1, passed_sum=2**32 - 1),
+        Slot("a", 0, 0): Counts(passed=1),
+    }
+
+
 def test_rows_without_an_origin_are_not_counted_out(spark: SparkSession, records: Written) -> None:
     """A function that groups has no single record that a row came from."""
     records.write(b'{"user": "a", "amount": 1}', b'{"user": "a", "amount": 2}')
@@ -173,7 +216,7 @@ def test_rows_without_an_origin_are_not_counted_out(spark: SparkSession, records
     side = Side(spark)
     frame = spark.read.schema(RECORD).parquet(records.path)
     grouped = sums.function(read(frame, sums.sources[0], sums, side, name="views"))
-    assert count_out(grouped, side) is grouped
+    assert counted_out(grouped, side) is grouped
     assert [tuple(row) for row in grouped.collect()] == [("a", 3)]
     assert side.tally(READ).total().passed == 2
     assert side.tally(OUT) == Tally()
@@ -204,7 +247,7 @@ def test_rows_of_files_keep_a_contract_too(spark: SparkSession, tmp_path: Path) 
     def keep(batch: DataFrame, _: int) -> None:
         rows.extend(tuple(row) for row in batch.collect())
 
-    writer = count_out(frame, side).writeStream.foreachBatch(keep).trigger(availableNow=True)
+    writer = counted_out(frame, side).writeStream.foreachBatch(keep).trigger(availableNow=True)
     query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
     assert query.awaitTermination(120)
     assert rows == [("a", 5, None)]

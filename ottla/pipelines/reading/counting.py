@@ -13,54 +13,68 @@ from ottla.pipelines.reading.tally import MINUTE_MS, Slot, Tally
 from ottla.pipelines.reading.verdict import Verdict
 
 _MINUTE_US = MINUTE_MS * 1000
+# Partition and minute in one number, which is cheaper to carry: see `place`.
+PARTITION_BITS = 31
+
+
+def place(partition: Any, timestamp: Any) -> Any:
+    """A numpy array of what `Slots` wants, of Arrow's columns."""
+    minutes = timestamp.cast(pa.int64()).fill_null(0).to_numpy() // _MINUTE_US
+    return (minutes << PARTITION_BITS) | partition.to_numpy()
 
 
 class Slots:
     """Which slot each record of a batch belongs to; mostly all of them to one or two."""
 
-    def __init__(self, *, topic: Any, partition: Any, timestamp: Any, key_crc: Any) -> None:
-        topics = topic.dictionary_encode()
-        minutes = timestamp.cast(pa.int64()).fill_null(0).to_numpy() // _MINUTE_US
-        columns = (topics.indices.to_numpy(), partition.to_numpy(), minutes)
-        firsts, self._codes = _distinct(columns)
-        names = topics.dictionary.to_pylist()
-        self._slots = [
-            Slot(names[columns[0][at]], int(columns[1][at]), int(minutes[at])) for at in firsts
-        ]
-        self._key_crc = key_crc.to_numpy()
+    def __init__(self, *, topic: Any, place: Any, key_crc: Any) -> None:
+        """`topic`: of each, or the name of the only one."""
+        places, codes = _numbered(place)
+        if isinstance(topic, str):
+            slots = [(topic, each) for each in places.tolist()]
+        else:
+            topics = topic.dictionary_encode()
+            names = topics.dictionary.to_pylist()
+            found, codes = _numbered(codes * len(names) + topics.indices.to_numpy())
+            pairs = [divmod(each, len(names)) for each in found.tolist()]
+            slots = [(names[name], int(places[at])) for at, name in pairs]
+        self._slots = [_slot(*each) for each in slots]
+        self._codes = codes
+        self._key_crc = key_crc
 
     def count(self, where: Any = slice(None)) -> list[tuple[Slot, int, int]]:
         """How many there are of a slot, and the sum of their keys' checksums."""
-        codes = self._codes[where]
+        codes, key_crc = self._codes[where], self._key_crc[where]
+        if len(self._slots) == 1:
+            return [(self._slots[0], len(codes), int(key_crc.sum()))]
         counts = np.bincount(codes, minlength=len(self._slots))
-        sums = np.zeros(len(self._slots), dtype=np.int64)
-        np.add.at(sums, codes, self._key_crc[where])
+        # Exact: a batch has far fewer than two million records of 32 bits.
+        sums = np.bincount(codes, key_crc, minlength=len(self._slots)).astype(np.int64)
         return list(zip(self._slots, counts.tolist(), sums.tolist(), strict=True))
 
 
-def _distinct(columns: Sequence[Any]) -> tuple[list[int], Any]:
-    """Where each combination is found first, and which one each record has."""
-    places = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        lowest = column.min(initial=0)
-        places = places * (int(column.max(initial=0)) - int(lowest) + 1) + (column - lowest)
-    if (places == places[:1]).all():  # mostly; and sorting is what costs
-        return ([0] if len(places) else []), np.zeros(len(places), dtype=np.int64)
-    _, firsts, codes = np.unique(places, return_index=True, return_inverse=True)
-    return firsts.tolist(), codes
+def _slot(topic: str, place: int) -> Slot:
+    return Slot(topic, place & ((1 << PARTITION_BITS) - 1), place >> PARTITION_BITS)
+
+
+def _numbered(values: Any) -> tuple[Any, Any]:
+    """The distinct ones, and which of them each is."""
+    if (values == values[:1]).all():  # mostly; and sorting is what costs
+        return values[:1], np.zeros(len(values), dtype=np.int64)
+    return np.unique(values, return_inverse=True)
 
 
 def count(tally: Tally, slots: Slots, verdict: Verdict) -> None:
-    for slot, records, key_sum in slots.count():
+    found = slots.count()
+    for slot, records, key_sum in found:
         counts = tally.at(slot)
         counts.records_in += records
         counts.key_sum += key_sum
-    count_passed(tally, slots, verdict.passed if verdict.removed else slice(None))
+    count_passed(tally, slots.count(verdict.passed) if verdict.removed else found)
     count_exceptions(tally, slots, verdict)
 
 
-def count_passed(tally: Tally, slots: Slots, where: Any = slice(None), *, sign: int = 1) -> None:
-    for slot, records, key_sum in slots.count(where):
+def count_passed(tally: Tally, counted: Sequence[tuple[Slot, int, int]], *, sign: int = 1) -> None:
+    for slot, records, key_sum in counted:
         counts = tally.at(slot)
         counts.passed += sign * records
         counts.passed_sum += sign * key_sum

@@ -21,6 +21,7 @@ READ = "read."  # begins the names of reading stages
 OUT = "out"  # the stage that counts the rows of the pipeline's function
 
 Task = tuple[str, int]  # stage and partition
+_DRIVER = -1  # instead of a partition
 
 
 @dataclass(slots=True)
@@ -51,6 +52,10 @@ class Side:
 
     def outlet(self, stage: str) -> Outlet:
         return Outlet(self._found, stage)
+
+    def tell(self, stage: str, chunk: Chunk) -> None:
+        """What the driver itself has seen."""
+        self._found.add({(stage, _DRIVER): chunk})
 
     def clear(self) -> None:
         """When a batch is done, not when it begins: of a plan with a shuffle Spark runs the first

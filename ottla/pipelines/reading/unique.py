@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipelines.declaration import ORIGIN, Rule
+from ottla.pipelines.declaration import Rule
 from ottla.pipelines.reading import contract
 from ottla.pipelines.reading.counting import count_exceptions, count_passed
-from ottla.pipelines.reading.origin import RAW, dead_letters, slots
+from ottla.pipelines.reading.origin import carried, dead_letters, slots
 from ottla.pipelines.reading.side import Chunk, Outlet
 from ottla.pipelines.reading.verdict import Verdict, keep
 
@@ -37,21 +37,22 @@ class UniqueStage:
             yield self.keep(pa.concat_batches(held), chunk)
         self._outlet.tell(chunk)
 
-    def keep(self, records: pa.RecordBatch, chunk: Chunk) -> pa.RecordBatch:
-        rows = pa.StructArray.from_arrays(records.columns, names=records.schema.names)
-        verdict = self._judge(rows, records.column(ORIGIN))
+    def keep(self, held: pa.RecordBatch, chunk: Chunk) -> pa.RecordBatch:
+        rows = pa.StructArray.from_arrays(held.columns, names=held.schema.names)
+        records = carried(held)
+        verdict = self._judge(rows, records)
         if not (verdict.removed or verdict.warned):
-            return records
-        at = slots(records.column(ORIGIN))
+            return held
+        at = slots(records)
         if verdict.removed:
-            count_passed(chunk.tally, at, ~verdict.passed, sign=-1)
+            count_passed(chunk.tally, at.count(~verdict.passed), sign=-1)
         count_exceptions(chunk.tally, at, verdict)
-        chunk.dead_letters += dead_letters(records.column(ORIGIN), records.column(RAW), verdict)
-        return records.filter(pa.array(verdict.passed))
+        chunk.dead_letters += dead_letters(records, verdict)
+        return held.filter(pa.array(verdict.passed))
 
-    def _judge(self, rows: Any, origin: Any) -> Verdict:
+    def _judge(self, rows: Any, records: pa.RecordBatch) -> Verdict:
         values = contract.column(rows, self._rule.column)
-        order = pc.sort_indices(origin, sort_keys=_ORDER).to_numpy()
+        order = pc.sort_indices(records, sort_keys=_ORDER).to_numpy()
         verdict = Verdict(np.ones(len(values), dtype=bool))
         keep(self._rule, rows, _repeated(values, order), verdict)
         return verdict

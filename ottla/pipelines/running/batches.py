@@ -7,14 +7,15 @@ batch's id, the ledger by writing the same entry again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame
 
 from ottla.pipelines.kafka import Place
+from ottla.pipelines.reading.leaving import Leaving
 from ottla.pipelines.reading.side import OUT, READ, Side
-from ottla.pipelines.reading.stage import count_out
 from ottla.pipelines.repair.entry import Entry
 from ottla.pipelines.running.ground import Ground
 from ottla.pipelines.running.shape import Shape
@@ -22,6 +23,7 @@ from ottla.pipelines.running.status import BatchDone
 from ottla.pipelines.sinks.counting import counted
 from ottla.pipelines.sinks.letters import Letters
 from ottla.pipelines.sinks.port import Batch, Sink
+from ottla.pipelines.sinks.rows import arrow_batches
 from ottla.timing.clock import Clock
 
 
@@ -30,6 +32,7 @@ class Batches:
     sink: Sink
     letters: Letters | None  # None: the sink takes them with its rows
     side: Side
+    leaving: Leaving
     ground: Ground
     shape: Shape
     start: dict[Place, int]
@@ -41,8 +44,9 @@ class Batches:
         began_ms = self.clock.now_ms()
         before = self._before(batch_id)
         self.ground.guard.check(before)
-        batch = Batch(batch_id, self.ground.checkpoint.offsets(batch_id), self.side.dead_letters)
-        rows = self._written(count_out(frame, self.side), batch)
+        offsets = self.ground.checkpoint.offsets(batch_id)
+        batch = Batch(batch_id, offsets, self.side.dead_letters, self._rows)
+        rows = self._written(frame, batch)
         if self.letters is not None:
             self.letters.settle(batch)
         entry = self._entry(batch, before, rows, began_ms)
@@ -59,9 +63,12 @@ class Batches:
         if self.sink.last_batch() < batch.id:
             return self.sink.write(frame, batch)
         # Its rows last already. It is acted on all the same, for what comes beside the rows.
-        seen, rows = counted(frame)
+        seen, rows = counted(self.leaving.in_tasks(frame))
         seen.write.format("noop").mode("append").save()
         return rows()
+
+    def _rows(self, frame: DataFrame) -> Iterator[Any]:
+        return self.leaving.on_driver(arrow_batches(frame))
 
     def _entry(self, batch: Batch, before: dict[Place, int], rows: int, began_ms: int) -> Entry:
         out = self.side.tally(OUT)

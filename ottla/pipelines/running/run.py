@@ -12,8 +12,9 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from ottla.pipelines.declaration import Pipeline, Topic, place_name
+from ottla.pipelines.declaration import Pipeline, Topic, only_topic, place_name
 from ottla.pipelines.kafka import Cluster, Place
+from ottla.pipelines.reading.leaving import Leaving
 from ottla.pipelines.reading.side import Side
 from ottla.pipelines.reading.stopping import stopped_by
 from ottla.pipelines.running.batches import Batches
@@ -124,10 +125,13 @@ class Run:
                 bootstrap=self._cluster.bootstrap,
                 checkpoint=ground.checkpoint_path,
             )
+        leaving = Leaving(side, topic=only_topic(self.pipeline.sources))
+        packed = leaving.packed(plan.frame)
         work = Batches(
             sink=self._sink,
             letters=self._letters,
             side=side,
+            leaving=leaving,
             ground=ground,
             shape=plan.shape,
             start=self._positions,
@@ -137,7 +141,7 @@ class Run:
         )
         return start_in_batches(
             self.pipeline,
-            plan.frame,
+            packed if self._sink.sees_rows else leaving.in_tasks(packed),
             lambda frame, batch_id: self._batch(work, frame, batch_id),
             checkpoint=ground.checkpoint_path,
         )

@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from ottla.pipelines.declaration import DatabaseTable
+from ottla.pipelines.declaration import ORIGIN, DatabaseTable
+from ottla.pipelines.schema import quoted_column
 from ottla.pipelines.sinks.port import Batch, Guarantee, SinkRefused
-from ottla.pipelines.sinks.rows import arrow_batches
 from ottla.pipelines.sinks.sql_types import fits, is_nested, sql_type
 
 PROGRESS = "ottla_progress"
@@ -48,6 +48,7 @@ class Database(Protocol):
 class DatabaseSink:
     guarantee = Guarantee.EXACTLY_ONCE
     takes_offsets = False
+    sees_rows = True
 
     def __init__(self, database: Database, place: DatabaseTable, *, app: str) -> None:
         self._database = database
@@ -70,15 +71,15 @@ class DatabaseSink:
         return int(found[0][0]) if found else -1
 
     def write(self, frame: DataFrame, batch: Batch) -> int:
-        rows = _plain(frame)
+        schema = frame.drop(ORIGIN).schema
         with self._database.transaction():
             self._claim(batch.id)
-            if frame.schema != self._fitted:
-                self._fit(frame.schema)
+            if schema != self._fitted:
+                self._fit(schema)
             count = self._database.load(
-                self._table, frame.columns, arrow_batches(rows), key=self._place.key
+                self._table, schema.names, batch.rows(_plain(frame)), key=self._place.key
             )
-        self._fitted = frame.schema
+        self._fitted = schema
         return count
 
     def _claim(self, batch: int) -> None:
@@ -138,17 +139,14 @@ def _plain(frame: DataFrame) -> DataFrame:
     columns = []
     for field in frame.schema.fields:
         column = F.col(quoted_column(field.name))
-        if is_nested(field.dataType):
+        if field.name == ORIGIN:
+            pass
+        elif is_nested(field.dataType):
             column = F.to_json(column)
         elif field.dataType.typeName() == "void":
             column = column.cast("string")
         columns.append(column.alias(field.name))
     return frame.select(*columns)
-
-
-def quoted_column(name: str) -> str:
-    """For Spark."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def quoted_name(name: str) -> str:

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from ottla.pipelines.declaration import DeltaTable
 from ottla.pipelines.folder import open_folder
+from ottla.pipelines.schema import quoted_column
 from ottla.pipelines.sinks.counting import counted
-from ottla.pipelines.sinks.database import quoted_column
 from ottla.pipelines.sinks.parquet import location
 from ottla.pipelines.sinks.port import Batch, Guarantee, SinkRefused
 
@@ -33,6 +33,7 @@ _BATCHES_OF_A_COMPACTION = 64
 class DeltaSink:
     guarantee = Guarantee.EXACTLY_ONCE
     takes_offsets = False
+    sees_rows = False
 
     def __init__(
         self,

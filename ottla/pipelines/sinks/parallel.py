@@ -21,6 +21,7 @@ _OLD_WAY = "spark.sql.sources.useV1SourceList"
 class ParallelTopicSink:
     guarantee = Guarantee.AT_LEAST_ONCE
     takes_offsets = False
+    sees_rows = False
 
     def __init__(self, spark: SparkSession, topic: Topic, *, bootstrap: str) -> None:
         self._spark = spark

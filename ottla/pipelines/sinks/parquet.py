@@ -26,6 +26,7 @@ _ROWS_OF_A_FILE = 2_000_000
 class ParquetSink:
     guarantee = Guarantee.EXACTLY_ONCE
     takes_offsets = False
+    sees_rows = False
 
     def __init__(
         self, spark: SparkSession, path: str, *, app: str, most_parts: int = _MOST_PARTS

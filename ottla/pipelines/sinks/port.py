@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame
 
 from ottla.pipelines.repair.letter import DeadLetter
+from ottla.pipelines.sinks.rows import arrow_batches
 
 Place = tuple[str, int]  # topic and partition
 
@@ -29,6 +30,8 @@ class Batch:
     # Complete once the frame has been acted on, and not before. They go where `Sink.takes_offsets`
     # says: into the sink's own transaction, or into one of the runner's after it.
     dead_letters: Callable[[], Sequence[DeadLetter]]
+    # For a sink that `sees_rows`: those of a frame, in Arrow, counted on their way.
+    rows: Callable[[DataFrame], Iterator[Any]] = arrow_batches
 
 
 class Sink(Protocol):
@@ -36,6 +39,8 @@ class Sink(Protocol):
 
     guarantee: Guarantee
     takes_offsets: bool  # it commits the group's offsets and the dead letters with its rows
+    # Rows pass it on the driver, by `Batch.rows`: it keeps the column `_origin` until then.
+    sees_rows: bool
 
     def open(self) -> None:
         """Connect, fence whoever ran before, make what is missing. SinkRefused with a sentence."""

@@ -16,13 +16,16 @@ from pyspark.sql.types import (
     DataType,
     IntegerType,
     StringType,
+    StructField,
+    StructType,
 )
 
-from ottla.pipelines.declaration import Avro, Csv, Json, Protobuf, Raw, Text, Topic
+from ottla.pipelines.declaration import ORIGIN, Avro, Csv, Json, Protobuf, Raw, Text, Topic
 from ottla.pipelines.reading.decoded import Encoder
 from ottla.pipelines.reading.formats import FormatRefused, encoder
 from ottla.pipelines.reading.headers import HEADERS
 from ottla.pipelines.reading.registry import RegistryAway, RegistryRefused
+from ottla.pipelines.schema import quoted_column
 from ottla.pipelines.sinks.port import SinkRefused
 
 _ROW = "_ottla_row"
@@ -53,34 +56,42 @@ def to_records(frame: DataFrame, topic: Topic, encoder: Encoder | None = None) -
             f"topic {topic.name}: its key is the column {topic.key!r}, which the rows do not have. "
             f"They have: {', '.join(frame.columns)}"
         )
+    row = F.struct(*(quoted_column(name) for name in frame.columns if name != ORIGIN))
     match topic.format:
         case Raw() | Text():
             return _as_they_are(frame, topic)
         case Json():
-            value = F.to_json(F.struct("*"))
+            value = F.to_json(row)
         case Csv(delimiter=delimiter):
-            value = F.to_csv(F.struct("*"), {"sep": delimiter})
+            value = F.to_csv(row, {"sep": delimiter})
         case Avro() | Protobuf():
             assert encoder is not None
-            return _encoded(
-                frame.select(*_key(frame, topic.key), F.struct("*").alias(_ROW)), encoder
-            )
-    return frame.select(*_key(frame, topic.key), value.cast("binary").alias("value"))
+            keyed = frame.select(*_along(frame), *_key(frame, topic.key), row.alias(_ROW))
+            return _encoded(keyed, encoder)
+    return frame.select(
+        *_along(frame), *_key(frame, topic.key), value.cast("binary").alias("value")
+    )
+
+
+def _along(frame: DataFrame) -> list[str]:
+    """What is no part of a record, but is counted where it arrives."""
+    return [ORIGIN] if ORIGIN in frame.columns else []
 
 
 def _encoded(rows: DataFrame, encoder: Encoder) -> DataFrame:
-    names = ["key", "value"] if "key" in rows.columns else ["value"]
+    schema = StructType([*rows.schema.fields[:-1], StructField("value", BinaryType())])
+    names = schema.names
 
     def encode(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            *keys, row = batch.columns
-            yield pa.RecordBatch.from_arrays([*keys, encoder.encode(row)], names)
+            *others, row = batch.columns
+            yield pa.RecordBatch.from_arrays([*others, encoder.encode(row)], names)
 
-    return rows.mapInArrow(encode, ", ".join(f"{name} binary" for name in names))
+    return rows.mapInArrow(encode, schema)
 
 
 def _as_they_are(frame: DataFrame, topic: Topic) -> DataFrame:
-    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    kinds = {field.name: field.dataType for field in frame.schema if field.name != ORIGIN}
     wrong = [
         f"{name} {kind.simpleString()}"
         for name, kind in kinds.items()
@@ -95,7 +106,8 @@ def _as_they_are(frame: DataFrame, topic: Topic) -> DataFrame:
         )
     keys = _key(frame, topic.key or ("key" if "key" in kinds else None))
     others = [name for name in ("headers", "topic", "partition") if name in kinds]
-    return frame.select(*keys, F.col("value").cast("binary").alias("value"), *others)
+    value = F.col("value").cast("binary").alias("value")
+    return frame.select(*_along(frame), *keys, value, *others)
 
 
 def _fits(kind: DataType, allowed: tuple[DataType, ...]) -> bool:

@@ -15,13 +15,13 @@ from ottla.pipelines.declaration import Topic
 from ottla.pipelines.sinks.letters import Letterbox
 from ottla.pipelines.sinks.port import Batch, Guarantee
 from ottla.pipelines.sinks.records import encoder_of, to_records
-from ottla.pipelines.sinks.rows import arrow_batches
 from ottla.pipelines.sinks.transaction import OffsetsTransaction, Outbox
 
 
 class TopicSink:
     guarantee = Guarantee.EXACTLY_ONCE
     takes_offsets = True
+    sees_rows = True
 
     def __init__(self, topic: Topic, letterbox: Letterbox, transaction: OffsetsTransaction) -> None:
         self._topic = topic
@@ -40,7 +40,7 @@ class TopicSink:
 
         def put(outbox: Outbox) -> int:
             count = 0
-            for rows in arrow_batches(records):
+            for rows in batch.rows(records):
                 put_rows(outbox, rows, topic=self._topic.name)
                 count += rows.num_rows
             self._letterbox.post(outbox, batch.dead_letters())

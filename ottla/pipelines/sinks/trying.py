@@ -17,6 +17,7 @@ class NoopSink:
 
     guarantee = Guarantee.NONE
     takes_offsets = False
+    sees_rows = False
 
     def open(self) -> None: ...
 

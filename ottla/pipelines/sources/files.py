@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from ottla.pipelines.declaration import Folder
+from ottla.pipelines.reading.origin import origin
 from ottla.pipelines.reading.whole import CORRUPT
-from ottla.pipelines.sources.origin import origin
 
 PARQUET = "parquet"
 _USUAL = {
@@ -49,7 +49,9 @@ def stream(spark: SparkSession, source: Folder) -> DataFrame:
         *([F.col(CORRUPT)] if is_text else []),
         origin(
             topic=F.col("_metadata.file_path"),
+            partition=F.lit(0),
             offset=F.col(f"_metadata.{'file_block_start' if is_text else 'row_index'}"),
             timestamp=F.col("_metadata.file_modification_time"),
+            key=F.lit(None),
         ),
     )

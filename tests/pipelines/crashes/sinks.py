@@ -92,6 +92,7 @@ class UnprotectedSink:
 
     guarantee = Guarantee.NONE
     takes_offsets = False
+    sees_rows = False
     rows: list[int] = []  # noqa: RUF012 - outlives the runs, as a table would
 
     def open(self) -> None: ...

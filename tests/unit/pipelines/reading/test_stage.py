@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.pipelines.declaration import ORIGIN, Otherwise, Rule
+from ottla.pipelines.declaration import Otherwise, Rule
 from ottla.pipelines.declare import between, not_null, one_of, unique
 from ottla.pipelines.reading.json_rows import JsonDecoder
 from ottla.pipelines.reading.side import Chunk
@@ -62,12 +62,11 @@ def opened(chunk: Chunk) -> list[DeadLetter]:
 
 
 def test_a_row_knows_what_record_it_was() -> None:
-    rows, chunk = read(records([GOOD], keys=[b"k"]))
-    origin = rows[0].pop(ORIGIN)
-    assert rows == [{"user": "a", "amount": 1}]
-    assert origin.pop("timestamp").timestamp() == MINUTE * 60
-    assert origin == {
-        "topic": "views", "partition": 0, "offset": 0, "key": b"k", "key_crc": zlib.crc32(b"k"),
+    (row,), chunk = read(records([GOOD], keys=[b"k"]))
+    assert row.pop("_origin_timestamp").timestamp() == MINUTE * 60
+    assert row == {
+        "user": "a", "amount": 1,
+        "_origin_topic": "views", "_origin_partition": 0, "_origin_offset": 0, "_origin_key": b"k",
     }  # fmt: skip
     assert chunk.dead_letters == []
 
@@ -151,7 +150,7 @@ def test_of_equal_values_the_first_by_place_stays_however_they_come() -> None:
     early, late = records([GOOD, BAD]), records([GOOD, LARGE], partition=1)
     for batches in ((early, late), (late, early)):
         rows, (total, letters) = unique_after_reading(unique("user"), *batches)
-        assert [row[ORIGIN]["partition"] for row in rows] == [0]
+        assert [row["_origin_partition"] for row in rows] == [0]
         assert (total.records_in, total.passed, total.dead) == (4, 1, 3)
         assert total.adds_up
         assert total.passed_sum == zlib.crc32(b"k0")
