@@ -94,6 +94,10 @@ def _names(pipeline: Pipeline) -> Found:
     every = pipeline.trigger.every
     if every is not None and not _EVERY.fullmatch(every):
         yield "every", f"{every!r} is no interval", "write it as `10 seconds`"
+    for name in pipeline.settings:
+        if not name.startswith("spark.sql."):
+            fix = f"give it to the whole session: --conf {name}={pipeline.settings[name]}"
+            yield "settings", f"{name} is none of a single query", fix
     if every is not None and pipeline.trigger.once:
         yield "every", "once ends it, every repeats it", "give one of them"
 

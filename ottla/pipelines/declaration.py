@@ -12,6 +12,8 @@ from pyspark.sql.types import StructType
 
 GROUP_PREFIX = "pipeline."
 ORIGIN = "_origin"  # the column that says where a row came from; see reading/stage.py
+# What a row carries of it when it leaves, to be counted where it arrives; see reading/leaving.py.
+PLACE, KEY_CRC, TOPIC = ALONG = ("_origin_place", "_origin_key_crc", "_origin_topic")
 
 
 class Otherwise(StrEnum):

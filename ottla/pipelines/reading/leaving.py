@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
-from ottla.pipelines.declaration import ORIGIN
+from ottla.pipelines.declaration import ALONG, KEY_CRC, ORIGIN, PLACE, TOPIC
 from ottla.pipelines.reading.counting import PARTITION_BITS, Slots, count_passed
 from ottla.pipelines.reading.side import OUT, Chunk, Outlet, Side
 from ottla.pipelines.reading.tally import MINUTE_MS, Tally
@@ -32,34 +32,33 @@ class Leaving:
         self._topic = topic
 
     def packed(self, frame: DataFrame) -> DataFrame:
-        """With what is counted for its `_origin`, if that is left."""
+        """With what is counted instead of its `_origin`, if that is left."""
         if ORIGIN not in frame.columns:
             return frame
         seconds = F.coalesce(F.unix_seconds(f"{ORIGIN}.timestamp"), F.lit(0))
         minute = F.floor(seconds / _MINUTE_S).cast("long")
         place = F.shiftleft(minute, PARTITION_BITS).bitwiseOR(F.col(f"{ORIGIN}.partition"))
-        topics = [F.col(f"{ORIGIN}.topic")] if self._topic is None else []
-        counted = F.struct(place.alias("place"), f"{ORIGIN}.key_crc", *topics)
-        return frame.withColumn(ORIGIN, counted)
+        counted = {PLACE: place, KEY_CRC: F.col(f"{ORIGIN}.key_crc")}
+        if self._topic is None:
+            counted[TOPIC] = F.col(f"{ORIGIN}.topic")
+        return frame.withColumns(counted).drop(ORIGIN)
 
     def in_tasks(self, packed: DataFrame) -> DataFrame:
         """The rows as they are to be written, counted by whoever acts on them."""
-        if ORIGIN not in packed.columns:
+        if PLACE not in packed.columns:
             return packed
         counting = _iterating(_counter(self._side.outlet(OUT), self._topic), "boolean")
-        kind: Any = packed.schema[ORIGIN].dataType
-        columns = [F.col(f"{ORIGIN}.{name}") for name in kind.names]
-        return packed.where(counting.asNondeterministic()(*columns)).drop(ORIGIN)
+        columns = [name for name in ALONG if name in packed.columns]
+        return packed.where(counting.asNondeterministic()(*columns)).drop(*columns)
 
     def on_driver(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same for rows that have come this far."""
         chunk = Chunk()
         for rows in batches:
-            if ORIGIN not in rows.schema.names:
-                yield rows
-            else:
-                _count(chunk.tally, self._topic, rows.column(ORIGIN).flatten())
-                yield rows.drop_columns([ORIGIN])
+            along = [name for name in ALONG if name in rows.schema.names]
+            if along:
+                _count(chunk.tally, self._topic, rows.select(along).columns)
+            yield rows.drop_columns(along)
         self._side.tell(OUT, chunk)
 
 

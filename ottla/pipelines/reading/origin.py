@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from ottla.pipelines.declaration import ORIGIN, Otherwise
+from ottla.pipelines.declaration import ALONG, ORIGIN, Otherwise
 from ottla.pipelines.reading.counting import Slots, place
 from ottla.pipelines.reading.headers import unpacked
 from ottla.pipelines.reading.stopping import RuleStopsPipeline
@@ -36,8 +36,9 @@ RAW_SCHEMA = spark.StructType(
 _KINDS = {field.name: field.dataType for field in (*ORIGIN_SCHEMA, *RAW_SCHEMA)}
 # What goes through Python and back with each row; Spark itself can add the rest of its origin.
 CARRIED = ("partition", "offset", "timestamp", "key")
+_ALWAYS = ("topic", "partition", "offset", "timestamp")  # so that Spark need not look for null
 _PREFIX = f"{ORIGIN}_"
-RESERVED = frozenset((ORIGIN, *(_PREFIX + name for name in _KINDS)))
+RESERVED = frozenset((ORIGIN, *ALONG, *(_PREFIX + name for name in _KINDS)))
 
 
 class Baggage:
@@ -46,13 +47,17 @@ class Baggage:
     def __init__(self, *, topic: str | None, is_whole: bool) -> None:
         """`topic`: the only one there is. Whole: with all that a dead letter needs."""
         self.topic = topic
+        self.is_whole = is_whole
         self._names = tuple(_KINDS) if is_whole else CARRIED
         if topic is None and not is_whole:
             self._names = ("topic", *CARRIED)
 
     @property
     def fields(self) -> list[spark.StructField]:
-        return [spark.StructField(_PREFIX + name, _KINDS[name]) for name in self._names]
+        return [
+            spark.StructField(_PREFIX + name, _KINDS[name], nullable=name not in _ALWAYS)
+            for name in self._names
+        ]
 
     def columns(self, records: pa.RecordBatch) -> list[Any]:
         return [records.column(name) for name in self._names]

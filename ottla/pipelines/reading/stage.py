@@ -75,9 +75,9 @@ class ReadingStage:
         decoded = self._decoder.decode(records)
         verdict = judge(decoded, self._rules, malformed=self._malformed)
         topic = self.baggage.topic
-        if topic is not None:
-            records = records.append_column("topic", pa.repeat(topic, len(records)))
         count(chunk.tally, slots(records, topic=topic), verdict)
+        if topic is not None and (verdict.removed or self.baggage.is_whole):
+            records = records.append_column("topic", pa.repeat(topic, len(records)))
         if verdict.removed:
             chunk.dead_letters += dead_letters(records, verdict)
         columns = [*decoded.rows.flatten(), *self.baggage.columns(records)]

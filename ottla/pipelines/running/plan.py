@@ -21,6 +21,7 @@ from ottla.pipelines.sources import files, postgres, topic
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    pipeline: Pipeline  # as it runs
     frame: DataFrame  # what the function made
     shape: Shape
     stateful: tuple[str, ...]
@@ -56,7 +57,7 @@ def planned(
         schemas[place_name(source)] = frame.schema.jsonValue()
     made = pipeline.function(*frames)
     nodes = nodes_above_reading(made)
-    return Plan(made, shape_of(nodes), tuple(stateful(nodes)), schemas)
+    return Plan(pipeline, made, shape_of(nodes), tuple(stateful(nodes)), schemas)
 
 
 def _read(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from ottla.pipelines.declaration import Pipeline, Topic
@@ -15,6 +18,11 @@ from ottla.pipelines.running.positions import places_from_json
 from ottla.pipelines.sinks.realtime import start_realtime
 
 _REALTIME_EVERY = "10 seconds"
+_STARTING = threading.Lock()  # several pipelines may share a session
+
+
+class SettingRefused(Exception):
+    """It is none of a query; the message says what to do."""
 
 
 def start_in_batches(
@@ -30,23 +38,55 @@ def start_in_batches(
         .option("checkpointLocation", checkpoint)
         .foreachBatch(on_batch)
     )
-    if pipeline.trigger.once:
-        return writer.trigger(availableNow=True).start()
-    return writer.trigger(processingTime=pipeline.trigger.every or "0 seconds").start()
+    every = pipeline.trigger.every or "0 seconds"
+    once = pipeline.trigger.once
+    writer = writer.trigger(availableNow=True) if once else writer.trigger(processingTime=every)
+    with _settings(frame.sparkSession, pipeline.settings):
+        return writer.start()
 
 
 def start_in_real_time(
     pipeline: Pipeline, frame: DataFrame, *, bootstrap: str, checkpoint: str
 ) -> StreamingQuery:
     assert isinstance(pipeline.sink, Topic)
-    return start_realtime(
-        frame,
-        pipeline.sink,
-        bootstrap=bootstrap,
-        checkpoint=checkpoint,
-        name=pipeline.name,
-        every=pipeline.trigger.every or _REALTIME_EVERY,
-    )
+    with _settings(frame.sparkSession, pipeline.settings):
+        return start_realtime(
+            frame,
+            pipeline.sink,
+            bootstrap=bootstrap,
+            checkpoint=checkpoint,
+            name=pipeline.name,
+            every=pipeline.trigger.every or _REALTIME_EVERY,
+        )
+
+
+@contextmanager
+def _settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Of the session while a query starts, which takes a copy of it and keeps it."""
+    with _STARTING:
+        before: dict[str, str | None] = {}
+        try:
+            for name, value in settings.items():
+                usual = spark.conf.get(name, None)
+                _set(spark, name, value)
+                before[name] = usual
+            yield
+        finally:
+            for name, usual in before.items():
+                if usual is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, usual)
+
+
+def _set(spark: SparkSession, name: str, value: str) -> None:
+    try:
+        spark.conf.set(name, value)
+    except PySparkException as cause:
+        raise SettingRefused(
+            f"{name}={value} cannot be set for one pipeline; give it to the whole session:"
+            f" --conf {name}={value}"
+        ) from cause
 
 
 def ended_within(query: StreamingQuery, seconds: float) -> bool:

@@ -22,6 +22,7 @@ from ottla.pipelines.running.ground import Ground
 from ottla.pipelines.running.plan import Plan, planned
 from ottla.pipelines.running.positions import kept_start
 from ottla.pipelines.running.query import (
+    SettingRefused,
     ended_within,
     reached,
     start_in_batches,
@@ -115,12 +116,16 @@ class Run:
             self._refuse_forgotten(ground)
         self._state.remember(memory)
         self._show(self._begun or self._first_status(ground.generation))
-        self._query = self._started(plan, side, ground)
+        try:
+            self._query = self._started(plan, side, ground)
+        except SettingRefused as cause:
+            self._end(State.FAILED, str(cause))
+            raise RunFailed(f"{self.pipeline.name}: {cause}") from cause
 
     def _started(self, plan: Plan, side: Side, ground: Ground) -> StreamingQuery:
         if self._sink is None:
             return start_in_real_time(
-                self.pipeline,
+                plan.pipeline,
                 plan.frame,
                 bootstrap=self._cluster.bootstrap,
                 checkpoint=ground.checkpoint_path,
@@ -140,7 +145,7 @@ class Run:
             on_done=self._batch_done,
         )
         return start_in_batches(
-            self.pipeline,
+            plan.pipeline,
             packed if self._sink.sees_rows else leaving.in_tasks(packed),
             lambda frame, batch_id: self._batch(work, frame, batch_id),
             checkpoint=ground.checkpoint_path,

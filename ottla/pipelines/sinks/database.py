@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from ottla.pipelines.declaration import ORIGIN, DatabaseTable
+from ottla.pipelines.declaration import ALONG, DatabaseTable
 from ottla.pipelines.schema import quoted_column
 from ottla.pipelines.sinks.port import Batch, Guarantee, SinkRefused
 from ottla.pipelines.sinks.sql_types import fits, is_nested, sql_type
@@ -71,7 +71,7 @@ class DatabaseSink:
         return int(found[0][0]) if found else -1
 
     def write(self, frame: DataFrame, batch: Batch) -> int:
-        schema = frame.drop(ORIGIN).schema
+        schema = frame.drop(*ALONG).schema
         with self._database.transaction():
             self._claim(batch.id)
             if schema != self._fitted:
@@ -139,9 +139,7 @@ def _plain(frame: DataFrame) -> DataFrame:
     columns = []
     for field in frame.schema.fields:
         column = F.col(quoted_column(field.name))
-        if field.name == ORIGIN:
-            pass
-        elif is_nested(field.dataType):
+        if is_nested(field.dataType):
             column = F.to_json(column)
         elif field.dataType.typeName() == "void":
             column = column.cast("string")

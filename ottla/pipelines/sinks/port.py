@@ -39,7 +39,7 @@ class Sink(Protocol):
 
     guarantee: Guarantee
     takes_offsets: bool  # it commits the group's offsets and the dead letters with its rows
-    # Rows pass it on the driver, by `Batch.rows`: it keeps the column `_origin` until then.
+    # Rows pass it on the driver, by `Batch.rows`: it keeps the columns `ALONG` until then.
     sees_rows: bool
 
     def open(self) -> None:

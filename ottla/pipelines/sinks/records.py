@@ -20,7 +20,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from ottla.pipelines.declaration import ORIGIN, Avro, Csv, Json, Protobuf, Raw, Text, Topic
+from ottla.pipelines.declaration import ALONG, Avro, Csv, Json, Protobuf, Raw, Text, Topic
 from ottla.pipelines.reading.decoded import Encoder
 from ottla.pipelines.reading.formats import FormatRefused, encoder
 from ottla.pipelines.reading.headers import HEADERS
@@ -56,7 +56,7 @@ def to_records(frame: DataFrame, topic: Topic, encoder: Encoder | None = None) -
             f"topic {topic.name}: its key is the column {topic.key!r}, which the rows do not have. "
             f"They have: {', '.join(frame.columns)}"
         )
-    row = F.struct(*(quoted_column(name) for name in frame.columns if name != ORIGIN))
+    row = F.struct(*(quoted_column(name) for name in frame.columns if name not in ALONG))
     match topic.format:
         case Raw() | Text():
             return _as_they_are(frame, topic)
@@ -75,7 +75,7 @@ def to_records(frame: DataFrame, topic: Topic, encoder: Encoder | None = None) -
 
 def _along(frame: DataFrame) -> list[str]:
     """What is no part of a record, but is counted where it arrives."""
-    return [ORIGIN] if ORIGIN in frame.columns else []
+    return [name for name in ALONG if name in frame.columns]
 
 
 def _encoded(rows: DataFrame, encoder: Encoder) -> DataFrame:
@@ -91,7 +91,7 @@ def _encoded(rows: DataFrame, encoder: Encoder) -> DataFrame:
 
 
 def _as_they_are(frame: DataFrame, topic: Topic) -> DataFrame:
-    kinds = {field.name: field.dataType for field in frame.schema if field.name != ORIGIN}
+    kinds = {field.name: field.dataType for field in frame.schema if field.name not in ALONG}
     wrong = [
         f"{name} {kind.simpleString()}"
         for name, kind in kinds.items()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from ottla.pipelines.declaration import Noop, Pipeline, Table, Topic
 from ottla.pipelines.kafka import Cluster
-from ottla.pipelines.sources.batch_size import BATCH_BYTES, LEAST, MOST, sized
+from ottla.pipelines.sources.batch_size import BATCH_BYTES, LEAST, MOST, PIECE_BYTES, sized
 from ottla.testing.broker import Broker
 
 
@@ -61,3 +63,29 @@ def test_of_several_topics_the_largest_records_count(cluster: Cluster, ottla_top
     fill(cluster, ottla_topic, 20)
     fill(cluster, other, 10_000)
     assert limits(cluster, Topic((ottla_topic, other))) == [BATCH_BYTES // 10_000]
+
+
+PIECE = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+def pieces(cluster: Cluster, *sources: Topic | Table, **given: str) -> Mapping[str, str]:
+    said = Pipeline("p", lambda *rows: rows[0], sources, Noop(), settings=given)
+    return sized(said, cluster).settings
+
+
+def test_small_pieces_go_to_python_at_a_time(cluster: Cluster, ottla_topic: str) -> None:
+    fill(cluster, ottla_topic, 1000)
+    source = Topic((ottla_topic,), at_once=7)
+    expected = {
+        PIECE: str(PIECE_BYTES // 1000),
+        "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
+    }
+    assert pieces(cluster, source) == expected
+    assert pieces(cluster, source, **{PIECE: "5"}) == expected | {PIECE: "5"}
+
+
+def test_spark_looks_at_sizes_where_nobody_has(cluster: Cluster, ottla_topic: str) -> None:
+    seen = Topic((ottla_topic,))
+    assert pieces(cluster, seen, x="y") == {"x": "y"}
+    fill(cluster, ottla_topic, 1000)
+    assert pieces(cluster, seen, Table("postgresql://nobody", "t", "id")) == {}

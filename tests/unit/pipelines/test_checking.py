@@ -72,10 +72,13 @@ def test_every_mistake_is_told_at_once() -> None:
         sink=topic("visits", delivery="once"),
         evry="x",
         every="soon",
+        settings={"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "3"},
     ) == [
         "name: 'a b' is no name; use letters, digits, dots, _ and -",
         "pipeline: there is no option evry; did you mean every?",
         "every: 'soon' is no interval; write it as `10 seconds`",
+        "settings: spark.driver.memory is none of a single query; give it to the whole session:"
+        " --conf spark.driver.memory=2g",
         "source: topic has no option fromat; did you mean format?",
         "source: at_once is 0; a batch needs at least one record",
         "source: start='yesterday' is no position; give earliest, latest, a time as"
