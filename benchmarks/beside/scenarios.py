@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.beside.bench import Bench
-from benchmarks.beside.rows import Row, at_least, at_most
-from benchmarks.drivers.driver import Outcome
+from benchmarks.beside.rows import Row, above, at_least, at_most
+from benchmarks.drivers.driver import Outcome, echoing
 from benchmarks.drivers.frames import fetch_request, produce_request
 
 KIB = 1024
@@ -122,8 +122,18 @@ def requests(
 
 
 def kept_with_many(bench: Bench) -> tuple[float, ...]:
+    """By the broker, and beside what is left of a server that does nothing but read and write."""
     few, many = (request_rate(bench, connections=number) for number in (100, 1_000))
-    return (many["per_second"] / few["per_second"],)
+    kept = many["per_second"] / few["per_second"]
+    few, many = (echo_rate(bench, connections=number) for number in (100, 1_000))
+    return kept, kept / (many["per_second"] / few["per_second"])
+
+
+def echo_rate(bench: Bench, *, connections: int) -> Outcome:
+    seconds = max(0.5, REQUESTS_S * bench.scale)
+    request = produce_request("echo", record_bytes=REQUEST_BYTES, acks=1)
+    with echoing(request.head_bytes) as port:
+        return bench.raw("repeat", request, port=port, connections=connections, seconds=seconds)
 
 
 def sync(label: str, acks: int) -> Scenario:
@@ -202,7 +212,13 @@ SCENARIOS = (
     requests("100 connections", connections=100, must=1),
     requests("1,000 connections", connections=1_000, must=1),
     # Kafka's own loss is the measure: the driver and the kernel lose a tenth by themselves (0019).
-    Scenario((Row("1,000 connections over 100", "", at_least(1)),), kept_with_many),
+    Scenario(
+        (
+            Row("1,000 connections over 100", "", at_least(1)),
+            Row("1,000 connections over 100, beside an echo's in C", "", above(1)),
+        ),
+        kept_with_many,
+    ),
     sync("acks=1", 1),
     sync("acks=all", -1),
     Scenario(_END_TO_END_ROWS, end_to_end),

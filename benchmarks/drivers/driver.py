@@ -9,7 +9,8 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +32,18 @@ def drive(program: str, mode: str, options: Mapping[str, object]) -> Outcome:
     words = [f"{name}={value}" for name, value in options.items()]
     done = _run([str(compiled(program)), mode, *words])
     return cast(Outcome, json.loads(done))
+
+
+@contextmanager
+def echoing(answer_bytes: int) -> Iterator[int]:
+    """The port of a bare server in C, for as long as the block lasts."""
+    command = [str(compiled("echo")), "serve", f"answer={answer_bytes}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield int(server.stdout.readline())
+        finally:
+            server.kill()
 
 
 def compiled(program: str) -> Path:
