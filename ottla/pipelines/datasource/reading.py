@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +12,7 @@ from ottla.pipelines.datasource.clients import Pool
 from ottla.pipelines.datasource.options import ReadOptions
 from ottla.pipelines.datasource.planning import DELETED, DataLost, Loss, Range
 from ottla.pipelines.datasource.rows import Rows
+from ottla.pipelines.garbage import without_garbage_collection
 from ottla.timing.clock import Stopwatch
 
 _SETTINGS: dict[str, Any] = {
@@ -48,21 +47,9 @@ def read(wanted: Range, options: ReadOptions) -> Iterator[pa.RecordBatch]:
     settings = {**_SETTINGS, **options.client, **_OURS}
     # A topic that is new to a client costs it more time than another client does.
     lent = _consumers.lent(settings, purpose=wanted.topic)
-    with lent as consumer, _without_garbage_collection():
+    with lent as consumer, without_garbage_collection():
         yield from _Reading(consumer, wanted, options).batches()
         consumer.unassign()
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Records are many objects without a cycle; looking for cycles took half of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Reading:

@@ -6,6 +6,7 @@ Key, value and headers are those of the record that could not go on; ours come a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ottla.pipelines.repair.letter import DeadLetter, Headers
@@ -20,6 +21,7 @@ ERROR = "ottla.error"
 ATTEMPTS = "ottla.attempts"  # how often it has failed; also on a record that was redriven
 
 _OURS = (TOPIC, PARTITION, OFFSET, TIMESTAMP, PIPELINE, RULE, ERROR, ATTEMPTS)
+_FIRST = (ATTEMPTS, b"1")
 _MOST_DIGITS = 10
 _MOST_CHARACTERS = 2_000  # of an exception that quotes the whole record
 
@@ -41,20 +43,31 @@ class NotALetter(ValueError):
 
 
 def to_record(letter: DeadLetter, *, pipeline: str) -> LetterRecord:
-    """Written out, as a batch may be nothing but dead letters."""
-    attempts = attempts_before(letter.headers) + 1 if letter.headers else 1
+    """Written out, as a batch may be nothing but dead letters, mostly of one mistake."""
+    topic, partition, offset, timestamp_ms, key, value, headers, rule, error = letter
     told = (
-        (TOPIC, letter.topic.encode()),
-        (PARTITION, b"%d" % letter.partition),
-        (OFFSET, b"%d" % letter.offset),
-        (TIMESTAMP, b"%d" % letter.timestamp_ms),
-        (PIPELINE, pipeline.encode()),
-        (RULE, letter.rule.encode()),
-        # An exception may quote anything, even what is no valid text.
-        (ERROR, letter.error[:_MOST_CHARACTERS].encode(errors="backslashreplace")),
-        (ATTEMPTS, b"%d" % attempts),
+        *_where(topic, partition),
+        (OFFSET, b"%d" % offset),
+        (TIMESTAMP, b"%d" % timestamp_ms),
+        *_why(pipeline, rule, error),
+        (ATTEMPTS, b"%d" % (attempts_before(headers) + 1)) if headers else _FIRST,
     )
-    return LetterRecord(letter.key, letter.value, letter.headers + told)
+    return LetterRecord(key, value, headers + told)
+
+
+@lru_cache
+def _where(topic: str, partition: int) -> Headers:
+    return ((TOPIC, topic.encode()), (PARTITION, b"%d" % partition))
+
+
+@lru_cache
+def _why(pipeline: str, rule: str, error: str) -> Headers:
+    return (
+        (PIPELINE, pipeline.encode()),
+        (RULE, rule.encode()),
+        # An exception may quote anything, even what is no valid text.
+        (ERROR, error[:_MOST_CHARACTERS].encode(errors="backslashreplace")),
+    )
 
 
 def from_record(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ottla.pipelines.garbage import without_garbage_collection
 from ottla.pipelines.repair.letter import DeadLetter
 from ottla.pipelines.sinks.port import Batch, SinkRefused
 from ottla.pipelines.sinks.transaction import NO_BATCH, OffsetsTransaction, Outbox, Record
@@ -19,12 +20,14 @@ class Letterbox:
     topic: str | None  # None: the pipeline declares none
     to_record: Callable[[DeadLetter], Record]
 
-    def post(self, outbox: Outbox, letters: Sequence[DeadLetter]) -> int:
+    def post(self, outbox: Outbox, found: Callable[[], Sequence[DeadLetter]]) -> int:
         if self.topic is None:
-            self.refuse(letters)
+            self.refuse(found())
             return 0
-        for letter in letters:
-            outbox.put(self.topic, self.to_record(letter))
+        with without_garbage_collection():
+            letters = found()
+            for letter in letters:
+                outbox.put(self.topic, self.to_record(letter))
         return len(letters)
 
     def refuse(self, letters: Sequence[DeadLetter]) -> None:
@@ -52,12 +55,13 @@ class Letters:
         """How many letters were posted; none, if this batch was settled before."""
         if batch.id <= self._settled:
             return 0
-        letters = batch.dead_letters()
         if self._letterbox.topic is None:
-            self._letterbox.refuse(letters)
+            self._letterbox.refuse(batch.dead_letters())
             self._transaction.commit_offsets_alone(batch)
             return 0
-        posted = self._transaction.run(batch, lambda box: self._letterbox.post(box, letters))
+        posted = self._transaction.run(
+            batch, lambda box: self._letterbox.post(box, batch.dead_letters)
+        )
         self._settled = batch.id
         return posted
 

@@ -43,7 +43,7 @@ class TopicSink:
             for rows in batch.rows(records):
                 put_rows(outbox, rows, topic=self._topic.name)
                 count += rows.num_rows
-            self._letterbox.post(outbox, batch.dead_letters())
+            self._letterbox.post(outbox, batch.dead_letters)
             return count
 
         return self._transaction.run(batch, put)
