@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +17,6 @@ from ottla.pipelines.running.positions import places_from_json
 from ottla.pipelines.sinks.realtime import start_realtime
 
 _REALTIME_EVERY = "10 seconds"
-_STARTING = threading.Lock()  # several pipelines may share a session
 
 
 class SettingRefused(Exception):
@@ -62,21 +60,21 @@ def start_in_real_time(
 
 @contextmanager
 def _settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Of the session while a query starts, which takes a copy of it and keeps it."""
-    with _STARTING:
-        before: dict[str, str | None] = {}
-        try:
-            for name, value in settings.items():
-                usual = spark.conf.get(name, None)
-                _set(spark, name, value)
-                before[name] = usual
-            yield
-        finally:
-            for name, usual in before.items():
-                if usual is None:
-                    spark.conf.unset(name)
-                else:
-                    spark.conf.set(name, usual)
+    """Of the session while a query starts, which takes a copy of it and keeps it. Several pipelines
+    may share a session; one thread starts them all."""
+    before: dict[str, str | None] = {}
+    try:
+        for name, value in settings.items():
+            usual = spark.conf.get(name, None)
+            _set(spark, name, value)
+            before[name] = usual
+        yield
+    finally:
+        for name, usual in before.items():
+            if usual is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, usual)
 
 
 def _set(spark: SparkSession, name: str, value: str) -> None:
