@@ -172,12 +172,14 @@ def test_avro_of_a_registry_is_read_in_tasks(spark: SparkSession, records: Writt
 ORIGINS = """values
     (1, named_struct('topic', 'a', 'partition', 3, 'timestamp', timestamp_millis(119999),
                      'key_crc', 5L)),
-    (2, named_struct('topic', 'b', 'partition', 2147483647, 'timestamp', timestamp_millis(-1),
+    (2, named_struct('topic', 'b', 'partition', 16777215, 'timestamp', timestamp_millis(-1),
                      'key_crc', 4294967295L)),
     (3, named_struct('topic', 'a', 'partition', 0, 'timestamp', null, 'key_crc', 0L)),
     (4, named_struct('topic', 'a', 'partition', 3, 'timestamp', timestamp_millis(60000),
                      'key_crc', 6L)),
-    (5, null) as (id, _origin)"""
+    (5, null),
+    (6, named_struct('topic', 'a', 'partition', 9, 'timestamp', timestamp_millis(1700000000000000),
+                     'key_crc', 7L)) as (id, _origin)"""
 
 
 @pytest.mark.parametrize("only", [None, "a"])
@@ -195,13 +197,14 @@ def test_rows_are_counted_alike_by_tasks_and_on_the_driver(
         else:
             batches = leaving.on_driver(arrow_batches(packed))
             rows = [row["id"] for batch in batches for row in batch.to_pylist()]
-        assert sorted(rows) == [1, 2, 3, 4, 5]
+        assert sorted(rows) == [1, 2, 3, 4, 5, 6]
         found.append(side.tally(OUT))
     assert found[0] == found[1]
     assert found[0].counts == {
         Slot("a", 3, 1): Counts(passed=2, passed_sum=11),
-        Slot(only or "b", 2**31 - 1, -1): Counts(passed=1, passed_sum=2**32 - 1),
+        Slot(only or "b", 2**24 - 1, -1): Counts(passed=1, passed_sum=2**32 - 1),
         Slot("a", 0, 0): Counts(passed=1),
+        Slot("a", 9, 1_700_000_000_000 // 60): Counts(passed=1, passed_sum=7),
     }
 
 

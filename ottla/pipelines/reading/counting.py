@@ -13,8 +13,9 @@ from ottla.pipelines.reading.tally import MINUTE_MS, Slot, Tally
 from ottla.pipelines.reading.verdict import Verdict
 
 _MINUTE_US = MINUTE_MS * 1000
-# Partition and minute in one number, which is cheaper to carry: see `place`.
-PARTITION_BITS = 31
+# Partition and minute in one number, which is cheaper to carry: see `place`. Every minute fits that
+# a timestamp can have, even of a producer that takes microseconds for milliseconds.
+PARTITION_BITS = 24
 
 
 def place(partition: Any, timestamp: Any) -> Any:
@@ -47,8 +48,12 @@ class Slots:
         if len(self._slots) == 1:
             return [(self._slots[0], len(codes), int(key_crc.sum()))]
         counts = np.bincount(codes, minlength=len(self._slots))
-        # Exact: a batch has far fewer than two million records of 32 bits.
-        sums = np.bincount(codes, key_crc, minlength=len(self._slots)).astype(np.int64)
+        # In halves: weights are floating, and exact only up to 53 bits.
+        low, high = (
+            np.bincount(codes, half, minlength=len(self._slots)).astype(np.int64)
+            for half in (key_crc & 0xFFFF, key_crc >> 16)
+        )
+        sums = low + (high << 16)
         return list(zip(self._slots, counts.tolist(), sums.tolist(), strict=True))
 
 

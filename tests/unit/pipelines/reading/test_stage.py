@@ -96,6 +96,23 @@ def test_records_are_counted_by_partition_and_minute_of_theirs() -> None:
     assert other.key_sum == zlib.crc32(b"b")
 
 
+def test_a_time_far_off_and_the_largest_checksums_are_counted_exactly() -> None:
+    """A producer may take microseconds for milliseconds."""
+    far = 1_700_000_000_000_000 // 60_000
+    batch = records([GOOD] * 4, partition=2**24 - 1, minutes=[far, -1, far, 0])
+    crc = pa.array([2**32 - 1] * 4, type=pa.int64())
+    batch = batch.set_column(batch.schema.get_field_index("key_crc"), "key_crc", crc)
+    reading, heard = stage()
+    assert [len(rows) for rows in reading(iter([batch]))] == [4]
+    (chunk,) = heard.chunks
+    found = {slot: (each.passed, each.key_sum) for slot, each in chunk.tally.counts.items()}
+    assert found == {
+        Slot("views", 2**24 - 1, far): (2, 2 * (2**32 - 1)),
+        Slot("views", 2**24 - 1, -1): (1, 2**32 - 1),
+        Slot("views", 2**24 - 1, 0): (1, 2**32 - 1),
+    }
+
+
 def test_a_record_counts_for_the_first_rule_that_removes_it_and_every_warning() -> None:
     rules = [
         between("amount", 0, 10, otherwise="drop"),
