@@ -28,34 +28,35 @@ _NO_LIMIT = str(2**31 - 1)
 
 def sized(pipeline: Pipeline, cluster: Cluster) -> Pipeline:
     """The same, with `at_once` said for every topic that it reads, and the size of a piece."""
-    found = [_average_bytes(cluster, source) for source in pipeline.sources]
+    found = [_averages(cluster, source) for source in pipeline.sources]
     sources = tuple(map(_sized, pipeline.sources, found))
     return replace(pipeline, sources=sources, settings={**_pieces(found), **pipeline.settings})
 
 
-def _sized(source: Source, average: float | None) -> Source:
+def _sized(source: Source, averages: Sequence[float | None]) -> Source:
     if not isinstance(source, Topic) or source.at_once is not None:
         return source
-    at_once = int(BATCH_BYTES / (average or _UNSEEN_BYTES))
+    # One limit holds for all topics of a source together.
+    at_once = int(BATCH_BYTES / max(average or _UNSEEN_BYTES for average in averages))
     return replace(source, at_once=min(MOST, max(LEAST, at_once)))
 
 
-def _pieces(averages: Sequence[float | None]) -> dict[str, str]:
+def _pieces(found: Sequence[Sequence[float | None]]) -> dict[str, str]:
     """By number. Spark would ask after every record how large all columns are by now, which takes a
     tenth of the time; where sizes are not known it shall."""
+    averages = [average for some in found for average in some]
     known = [average for average in averages if average is not None]
-    if len(known) < len(averages):
+    if not known or len(known) < len(averages):
         return {}
     records = min(MOST_OF_A_PIECE, max(1, int(PIECE_BYTES / max(known))))
     return {_PIECE: str(records), _PIECE_BYTES: _NO_LIMIT}
 
 
-def _average_bytes(cluster: Cluster, source: Source) -> float | None:
-    """Of the topic that has the largest: one limit holds for all topics of a source together."""
+def _averages(cluster: Cluster, source: Source) -> list[float | None]:
+    """Bytes of a record, by topic; None where nobody knows."""
     if not isinstance(source, Topic):
-        return None
-    found = [_average_of(cluster, name) for name in source.names]
-    return max((each for each in found if each is not None), default=None)
+        return [None]
+    return [_average_of(cluster, name) for name in source.names]
 
 
 def _average_of(cluster: Cluster, topic: str) -> float | None:

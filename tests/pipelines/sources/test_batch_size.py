@@ -89,3 +89,12 @@ def test_spark_looks_at_sizes_where_nobody_has(cluster: Cluster, ottla_topic: st
     assert pieces(cluster, seen, x="y") == {"x": "y"}
     fill(cluster, ottla_topic, 1000)
     assert pieces(cluster, seen, Table("postgresql://nobody", "t", "id")) == {}
+
+
+def test_one_topic_that_nobody_knows_is_enough_to_be_careful(
+    cluster: Cluster, ottla_topic: str
+) -> None:
+    fill(cluster, ottla_topic, 20)
+    both = Topic((ottla_topic, f"{ottla_topic}-gone"))
+    assert limits(cluster, both) == [16_384]
+    assert pieces(cluster, both) == {}
