@@ -49,7 +49,7 @@ def to_record(letter: DeadLetter, *, pipeline: str) -> LetterRecord:
         *_where(topic, partition),
         (OFFSET, b"%d" % offset),
         (TIMESTAMP, b"%d" % timestamp_ms),
-        *_why(pipeline, rule, error),
+        *_why(pipeline, rule, error[:_MOST_CHARACTERS]),
         (ATTEMPTS, b"%d" % (attempts_before(headers) + 1)) if headers else _FIRST,
     )
     return LetterRecord(key, value, headers + told)
@@ -66,7 +66,7 @@ def _why(pipeline: str, rule: str, error: str) -> Headers:
         (PIPELINE, pipeline.encode()),
         (RULE, rule.encode()),
         # An exception may quote anything, even what is no valid text.
-        (ERROR, error[:_MOST_CHARACTERS].encode(errors="backslashreplace")),
+        (ERROR, error.encode(errors="backslashreplace")),
     )
 
 
