@@ -73,7 +73,8 @@ _REST = """
 
 About 2,000 requests are put to Ottla and compared with what Kafka 3.9.1 answered to them. The list
 of differences that are meant, each with its reason, is `tests/differential/intended.py`; any other
-difference fails the tests.
+difference fails the tests. One is of time: a fetch that waits for more is answered when another
+request comes behind it over its connection, which would have to wait as long.
 
 ## Security and features
 

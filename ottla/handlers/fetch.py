@@ -26,6 +26,7 @@ from ottla.storage.files import DiskFailed
 from ottla.storage.slice import Slice
 from ottla.timing.purgatory import Purgatory
 
+_FETCH = FetchRequest.api_key
 _TOPIC_IDS_FROM = 13
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
@@ -50,11 +51,23 @@ def handle_fetch(request: FetchRequest, call: Call) -> None:
     fetches, connection = call.services.replicas.fetches, call.connection
     operation = DelayedFetch(wanted, reader, partial(reply, call, fetch), connection)
     partitions = [each.partition for each in wanted if each.partition is not None]
-    # Kafka lets it wait on when the reader has gone: whoever asks for weeks would stay for weeks.
-    if not connection.on_closed:
+    if connection.on_followed is None:
+        connection.on_followed = partial(_give_way, fetches, connection)
+        # Kafka lets it wait on when the reader has gone: who asks for weeks would stay for weeks.
         connection.on_closed.append(partial(_forget, fetches, connection))
     watch = [*partitions, connection]
     fetches.park(operation, watch=watch, timeout_ms=request.max_wait_ms)
+
+
+def _give_way(fetches: Purgatory, connection: Connection, key: int) -> None:
+    """Answers a fetch that waits, if the reader wants to know something else meanwhile.
+
+    Answers keep the order of requests, so that would wait as long as the fetch, as it does in
+    Kafka. Not for another fetch: who has two under way would get empty answers without end.
+    """
+    if key != _FETCH:
+        for waiting in fetches.cancel(connection):
+            waiting.expire()
 
 
 def _forget(fetches: Purgatory, connection: Connection) -> None:

@@ -21,6 +21,7 @@ from ottla.timing.wheel import Deadline
 
 _logger = logging.getLogger(__name__)
 _SIZE = Struct(">i")
+_SIZE_AND_KEY = Struct(">ih")
 SMALL_BUFFER = 16 * 1024
 # What one read takes at most of a busy client. Frames that are larger get the buffer they need.
 LARGE_BUFFER = 256 * 1024
@@ -76,8 +77,8 @@ class Connection:
         "_end", "_is_blocked", "_is_handling", "_max_request_bytes", "_memory", "_muted",
         "_owns_buffer", "_reserved", "_service", "_start", "_tick", "active_ms", "buffer",
         "bytes_in", "bytes_out", "client_id", "is_backed_up", "is_closed", "is_sending", "listener",
-        "number", "on_closed", "outgoing", "peer", "requests", "send", "shortcut", "shut",
-        "software", "user", "view", "waiting", "watch",
+        "number", "on_closed", "on_followed", "outgoing", "peer", "requests", "send", "shortcut",
+        "shut", "software", "user", "view", "waiting", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -109,6 +110,8 @@ class Connection:
         self.is_closed = False
         self.is_sending = False  # `send` comes at the end of this tick; it sets this back itself
         self.on_closed: list[Callable[[], None]] = []
+        # Told the API key of what has come behind a request that blocks: that may end its wait.
+        self.on_followed: Callable[[int], None] | None = None
         self.send: Callable[[], None] = _no_door
         self.shut: Callable[[], None] = _no_door
         self.watch: Callable[[], None] = _no_door  # whether it is hungry has changed
@@ -227,7 +230,9 @@ class Connection:
         serve = self._service.serve
         try:
             while (left := self._end - self._start) >= 4 and not (
-                self._is_blocked or self.is_backed_up or self.is_closed
+                self.is_backed_up
+                or (self._is_blocked and not self._is_given_way())
+                or self.is_closed
             ):
                 start = self._start
                 (size,) = _SIZE.unpack_from(self.buffer, start)
@@ -256,6 +261,14 @@ class Connection:
             self.close()
         finally:
             self._is_handling = False
+
+    def _is_given_way(self) -> bool:
+        """Whether what blocks has ended its wait for the sake of the request behind it."""
+        if self.on_followed is None or self._end - self._start < _SIZE_AND_KEY.size:
+            return False
+        _, key = _SIZE_AND_KEY.unpack_from(self.buffer, self._start)
+        self.on_followed(key)
+        return not self._is_blocked
 
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
@@ -353,6 +366,7 @@ class Connection:
         self.shortcut = None
         if self._muted is not None:
             self._muted.cancel()
+        self.on_followed = None
         callbacks, self.on_closed = self.on_closed, []
         for callback in callbacks:
             callback()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from ottla.handlers import HANDLERS
@@ -12,6 +14,7 @@ from ottla.protocol.apis.fetch import (
     FetchTopic,
     PartitionData,
 )
+from ottla.protocol.apis.metadata import MetadataRequest, MetadataResponse
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.primitives import ZERO_UUID
 from ottla.protocol.records.compression import Codec
@@ -134,7 +137,7 @@ async def test_a_session_tells_only_what_is_new() -> None:
 
 
 @on_virtual_time
-async def test_a_fetch_of_an_empty_topic_waits_and_lets_nothing_overtake_it() -> None:
+async def test_a_fetch_of_an_empty_topic_waits() -> None:
     async with one_broker() as broker:
         await broker.create("orders")
         started = virtual_loop().time()
@@ -142,6 +145,34 @@ async def test_a_fetch_of_an_empty_topic_waits_and_lets_nothing_overtake_it() ->
         assert (found.records, found.error_code) == (b"", 0)
         assert virtual_loop().time() - started == pytest.approx(0.7, abs=0.01)
         assert broker.services.replicas.fetches.delayed == 0
+
+
+@on_virtual_time
+async def test_a_fetch_that_waits_is_answered_before_another_question_with_what_there_is() -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+        append(broker, b"a")
+        started = virtual_loop().time()
+        parked = asyncio.ensure_future(fetch(broker, max_wait_ms=700, min_bytes=5_000))
+        await broker.until(lambda: broker.services.replicas.fetches.delayed == 1)
+        waited = virtual_loop().time() - started
+        await broker.ask(MetadataRequest(topics=[]), MetadataResponse)
+        assert parked.done(), "in the order they were asked"
+        assert values(only(parked.result())) == [b"a"]
+        assert virtual_loop().time() - started == waited
+        assert broker.services.replicas.fetches.delayed == 0
+
+
+@on_virtual_time
+async def test_a_fetch_that_waits_does_not_give_way_to_another_one() -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+        started = virtual_loop().time()
+        both = [asyncio.ensure_future(fetch(broker, max_wait_ms=700)) for _ in range(2)]
+        await both[0]
+        assert virtual_loop().time() - started == pytest.approx(0.7, abs=0.01)
+        await both[1]
+        assert virtual_loop().time() - started == pytest.approx(1.4, abs=0.01)
 
 
 @pytest.mark.parametrize("version", [0, 4, 11, 12, NEWEST])

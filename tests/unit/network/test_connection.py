@@ -62,6 +62,38 @@ def test_a_produce_overtakes_produces_but_its_answer_waits_for_theirs() -> None:
     assert wire.service.served[-1] == b"produce:4"
 
 
+def test_what_blocks_may_give_way_to_what_comes_behind_it() -> None:
+    wire = Wire()
+    keys: list[int] = []
+
+    def give_way(key: int) -> None:
+        keys.append(key)
+        owed = wire.service.parked[-1]
+        owed.pieces = [frame(owed.body)]
+        wire.connection.settle()
+
+    wire.connection.on_followed = give_way
+    wire.put(frame(b"park:1"))
+    wire.put(frame(b"say:2")[:5])
+    assert (keys, wire.answers()) == ([], []), "half of a key says nothing"
+    wire.put(frame(b"say:2")[5:])
+    assert wire.answers() == [b"park:1", b"say:2"]
+    pairs = [frame(b"park:%d" % number) + frame(b"say:%d" % number) for number in range(5_000)]
+    wire.put(b"".join(pairs))
+    assert len(wire.answers()) == 10_002, "however many do"
+    assert set(keys) == {int.from_bytes(b"sa", "big")}
+
+
+def test_what_blocks_need_not_give_way() -> None:
+    wire = Wire()
+    keys: list[int] = []
+    wire.connection.on_followed = keys.append
+    wire.put(frame(b"park:1") + frame(b"say:2"))
+    assert (len(keys), wire.answers()) == (1, [])
+    wire.settle(0)
+    assert wire.answers() == [b"park:1", b"say:2"]
+
+
 def test_requests_that_come_while_one_waits_are_kept() -> None:
     wire = Wire()
     wire.put(frame(b"park:1"))
