@@ -74,7 +74,8 @@ def run_on_rows(
             frames.append(_frame(spark, _rows_only(given), _schema(spark, source, given)))
     made = pipeline.function(*frames).drop(ORIGIN).collect()
     rows = [row.asDict(recursive=True) for row in made]
-    return Outcome(rows, side.dead_letters(), side.tally(READ).total())
+    letters = [DeadLetter._make(each) for each in side.dead_letters()]
+    return Outcome(rows, letters, side.tally(READ).total())
 
 
 def run_on_broker(

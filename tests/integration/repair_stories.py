@@ -17,7 +17,7 @@ from ottla.pipelines.repair.dead_letters import DeadLetters, Wanted
 from ottla.pipelines.repair.guard import Guard
 from ottla.pipelines.repair.ledger import Ledger
 from ottla.pipelines.repair.letter import DeadLetter
-from ottla.pipelines.repair.letter_records import ATTEMPTS, to_record
+from ottla.pipelines.repair.letter_records import ATTEMPTS, to_records
 from ottla.pipelines.repair.losses import Cause, DataLoss, Loss
 from ottla.pipelines.repair.markers import Marker, State
 from ottla.pipelines.repair.topic_compare import compare_topics, recount
@@ -68,12 +68,11 @@ class Stage:
         assert producer.flush(_TIMEOUT_S) == 0
 
     def lay_aside(self, letters: Sequence[DeadLetter]) -> None:
-        records = [to_record(letter, pipeline="views") for letter in letters]
         self.produce(
             self.letters_topic,
             [
-                {"key": key, "value": value, "headers": list(headers), "partition": 0}
-                for key, value, headers in records
+                {"key": key, "value": value, "headers": headers, "partition": 0}
+                for key, value, headers in to_records(letters, pipeline="views")
             ],
         )
 

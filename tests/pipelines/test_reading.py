@@ -78,6 +78,10 @@ def counted_out(frame: DataFrame, side: Side) -> DataFrame:
 Batch = tuple[list[Any], Tally, Tally, list[DeadLetter]]
 
 
+def letters_of(side: Side) -> list[DeadLetter]:
+    return [DeadLetter._make(each) for each in side.dead_letters()]
+
+
 def read_all(
     spark: SparkSession, records: Written, *rules: Rule, format: Format, where: str = "true"
 ) -> Batch:
@@ -99,7 +103,7 @@ def read_all(
         counted = counted_out(chosen.function(frame), side)
         counted.write.format("noop").mode("append").save()
         rows = counted.collect()  # once more: what tasks say again counts once
-        batches.append((rows, side.tally(READ), side.tally(OUT), side.dead_letters()))
+        batches.append((rows, side.tally(READ), side.tally(OUT), letters_of(side)))
         side.clear()
 
     records.run(read(records.stream(), chosen.sources[0], chosen, side, name="views"), each)
@@ -257,7 +261,7 @@ def test_rows_of_files_keep_a_contract_too(spark: SparkSession, tmp_path: Path) 
     total = side.tally(READ).total()
     assert (total.records_in, total.passed, total.dead) == (4, 1, 3)
     place = f"file:{folder}/a.json"
-    assert [(letter[:3], letter.rule, letter.value) for letter in side.dead_letters()] == [
+    assert [(letter[:3], letter.rule, letter.value) for letter in letters_of(side)] == [
         ((place, 0, 1), "not null in schema", b'{"amount":1}'),
         ((place, 0, 2), "malformed", b"poison"),
         ((place, 0, 3), "not_null(amount)", b'{"user":"b"}'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from ottla.pipelines.reading.counting import Slots, place
 from ottla.pipelines.reading.headers import unpacked
 from ottla.pipelines.reading.stopping import RuleStopsPipeline
 from ottla.pipelines.reading.verdict import Removed, Verdict
-from ottla.pipelines.repair.letter import DeadLetter
+from ottla.pipelines.repair.letter import BareLetter, DeadLetter
 from ottla.pipelines.schema import quoted_column
 
 ORIGIN_SCHEMA = spark.StructType(
@@ -113,7 +114,7 @@ class Letters(NamedTuple):
     rule: str
     errors: list[str]
 
-    def opened(self) -> list[DeadLetter]:
+    def opened(self) -> Iterator[BareLetter]:
         column = self.records.column
         times_us = column("timestamp").cast(pa.int64()).fill_null(0).to_pylist()
         columns = [
@@ -125,7 +126,7 @@ class Letters(NamedTuple):
             [self.rule] * len(self.errors),
             self.errors,
         ]
-        return list(map(DeadLetter._make, zip(*columns, strict=True)))
+        return zip(*columns, strict=True)
 
 
 def dead_letters(records: pa.RecordBatch, verdict: Verdict) -> list[Letters]:
@@ -133,7 +134,7 @@ def dead_letters(records: pa.RecordBatch, verdict: Verdict) -> list[Letters]:
     letters: list[Letters] = []
     for removed in verdict.removed:
         if removed.otherwise is Otherwise.STOP:
-            (first,) = _letters(records, removed, most=1).opened()
+            (first,) = map(DeadLetter._make, _letters(records, removed, most=1).opened())
             place = f"{first.topic}-{first.partition} at offset {first.offset}"
             raise RuleStopsPipeline(first.rule, f"{place}: {first.error}")
         if removed.otherwise is Otherwise.DEAD_LETTER:

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from ottla.pipelines.reading.origin import Letters
 from ottla.pipelines.reading.tally import Tally
-from ottla.pipelines.repair.letter import DeadLetter
+from ottla.pipelines.repair.letter import BareLetter
 
 READ = "read."  # begins the names of reading stages
 OUT = "out"  # the stage that counts the rows of the pipeline's function
@@ -70,7 +70,7 @@ class Side:
                 total.merge(chunk.tally)
         return total
 
-    def dead_letters(self) -> list[DeadLetter]:
+    def dead_letters(self) -> list[BareLetter]:
         """By topic, partition and offset."""
         found = [letters for chunk in self._found.value.values() for letters in chunk.dead_letters]
         letters = [letter for some in found for letter in some.opened()]

@@ -16,7 +16,7 @@ from ottla.pipelines.repair.letter_records import (
     NotALetter,
     StoredLetter,
     from_record,
-    to_redrive,
+    headers_to_redrive,
 )
 from ottla.pipelines.repair.markers import (
     MARKERS_SUFFIX,
@@ -152,9 +152,13 @@ class DeadLetters:
         target = to or letter.topic
         # Back to its partition, so that it stays in order with what has its key.
         is_back = to is None and letter.partition < targets[target].partitions
-        record = to_redrive(found.stored)
         outgoing = Outgoing(
-            target, letter.partition if is_back else None, max(0, letter.timestamp_ms), *record
+            target,
+            letter.partition if is_back else None,
+            max(0, letter.timestamp_ms),
+            letter.key,
+            letter.value,
+            headers_to_redrive(found.stored),
         )
         return [outgoing, self._marked(found, State.REDRIVEN, target)]
 

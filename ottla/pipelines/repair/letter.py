@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 Headers = tuple[tuple[str, bytes | None], ...]
+# The fields of a DeadLetter, where there are so many that it would take time to give them names.
+BareLetter = tuple[str, int, int, int, bytes | None, bytes | None, Headers, str, str]
 
 
 class DeadLetter(NamedTuple):

@@ -5,11 +5,11 @@ Key, value and headers are those of the record that could not go on; ours come a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ottla.pipelines.repair.letter import DeadLetter, Headers
+from ottla.pipelines.repair.letter import BareLetter, DeadLetter, Headers
 
 TOPIC = "ottla.topic"
 PARTITION = "ottla.partition"
@@ -26,10 +26,8 @@ _MOST_DIGITS = 10
 _MOST_CHARACTERS = 2_000  # of an exception that quotes the whole record
 
 
-class LetterRecord(NamedTuple):
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
+# Key, value, headers. Any: bytes or None, and the client's lists may hold text too.
+Record = tuple[bytes | None, bytes | None, list[tuple[str, Any]]]
 
 
 class StoredLetter(NamedTuple):
@@ -42,17 +40,18 @@ class NotALetter(ValueError):
     """The record was not written by a pipeline; the message says what it lacks."""
 
 
-def to_record(letter: DeadLetter, *, pipeline: str) -> LetterRecord:
+def to_records(letters: Iterable[BareLetter], *, pipeline: str) -> Iterator[Record]:
     """Written out, as a batch may be nothing but dead letters, mostly of one mistake."""
-    topic, partition, offset, timestamp_ms, key, value, headers, rule, error = letter
-    told = (
-        *_where(topic, partition),
-        (OFFSET, b"%d" % offset),
-        (TIMESTAMP, b"%d" % timestamp_ms),
-        *_why(pipeline, rule, error[:_MOST_CHARACTERS]),
-        (ATTEMPTS, b"%d" % (attempts_before(headers) + 1)) if headers else _FIRST,
-    )
-    return LetterRecord(key, value, headers + told)
+    for topic, partition, offset, timestamp_ms, key, value, headers, rule, error in letters:
+        told = [
+            *headers,
+            *_where(topic, partition),
+            (OFFSET, b"%d" % offset),
+            (TIMESTAMP, b"%d" % timestamp_ms),
+            *_why(pipeline, rule, error[:_MOST_CHARACTERS]),
+            (ATTEMPTS, b"%d" % (attempts_before(headers) + 1)) if headers else _FIRST,
+        ]
+        yield key, value, told
 
 
 @lru_cache
@@ -91,11 +90,10 @@ def from_record(
     return StoredLetter(letter, _text(told[PIPELINE]), _number(told, ATTEMPTS))
 
 
-def to_redrive(stored: StoredLetter) -> LetterRecord:
+def headers_to_redrive(stored: StoredLetter) -> Headers:
     """As it first came, but for the count of its failures, which goes on if it fails again."""
-    original = tuple(header for header in stored.letter.headers if header[0] != ATTEMPTS)
-    counted = (ATTEMPTS, str(stored.attempts).encode())
-    return LetterRecord(stored.letter.key, stored.letter.value, (*original, counted))
+    original = (header for header in stored.letter.headers if header[0] != ATTEMPTS)
+    return (*original, (ATTEMPTS, b"%d" % stored.attempts))
 
 
 def attempts_before(headers: Headers) -> int:

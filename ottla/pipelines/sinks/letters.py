@@ -6,33 +6,33 @@ left alone; where they are not, the offsets only show how far the pipeline has c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ottla.pipelines.garbage import without_garbage_collection
-from ottla.pipelines.repair.letter import DeadLetter
+from ottla.pipelines.repair.letter import BareLetter, DeadLetter
+from ottla.pipelines.repair.letter_records import Record
 from ottla.pipelines.sinks.port import Batch, SinkRefused
-from ottla.pipelines.sinks.transaction import NO_BATCH, OffsetsTransaction, Outbox, Record
+from ottla.pipelines.sinks.transaction import NO_BATCH, OffsetsTransaction, Outbox
 
 
 @dataclass(frozen=True, slots=True)
 class Letterbox:
     topic: str | None  # None: the pipeline declares none
-    to_record: Callable[[DeadLetter], Record]
+    to_records: Callable[[Iterable[BareLetter]], Iterable[Record]]
 
-    def post(self, outbox: Outbox, found: Callable[[], Sequence[DeadLetter]]) -> int:
+    def post(self, outbox: Outbox, found: Callable[[], Sequence[BareLetter]]) -> int:
         if self.topic is None:
             self.refuse(found())
             return 0
         with without_garbage_collection():
             letters = found()
-            for letter in letters:
-                outbox.put(self.topic, self.to_record(letter))
+            outbox.put_each(self.topic, self.to_records(letters))
         return len(letters)
 
-    def refuse(self, letters: Sequence[DeadLetter]) -> None:
+    def refuse(self, letters: Sequence[BareLetter]) -> None:
         if letters:
-            first = letters[0]
+            first = DeadLetter._make(letters[0])
             raise SinkRefused(
                 f"{len(letters)} dead letters, the first of {first.topic} partition "
                 f"{first.partition} offset {first.offset} ({first.rule}), and no topic for them: "

@@ -17,7 +17,7 @@ from ottla.pipelines.declaration import (
     Topic,
 )
 from ottla.pipelines.kafka import Cluster
-from ottla.pipelines.repair.letter_records import to_record
+from ottla.pipelines.repair.letter_records import to_records
 from ottla.pipelines.sinks.database import Database, DatabaseSink
 from ottla.pipelines.sinks.delta import DeltaSink
 from ottla.pipelines.sinks.letters import Letterbox, Letters
@@ -85,7 +85,7 @@ def make_database(table: DatabaseTable) -> Database:
 def _letterbox(pipeline: Pipeline) -> Letterbox:
     declared = pipeline.dead_letters
     return Letterbox(
-        None if declared is None else declared.name, partial(to_record, pipeline=pipeline.name)
+        None if declared is None else declared.name, partial(to_records, pipeline=pipeline.name)
     )
 
 

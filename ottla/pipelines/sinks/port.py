@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from pyspark.sql import DataFrame
 
-from ottla.pipelines.repair.letter import DeadLetter
+from ottla.pipelines.repair.letter import BareLetter
 from ottla.pipelines.sinks.rows import arrow_batches
 
 Place = tuple[str, int]  # topic and partition
@@ -29,7 +29,7 @@ class Batch:
     offsets: Mapping[Place, int]  # where the next batch begins; empty if no source is a topic
     # Complete once the frame has been acted on, and not before. They go where `Sink.takes_offsets`
     # says: into the sink's own transaction, or into one of the runner's after it.
-    dead_letters: Callable[[], Sequence[DeadLetter]]
+    dead_letters: Callable[[], Sequence[BareLetter]]
     # For a sink that `sees_rows`: those of a frame, in Arrow, counted on their way.
     rows: Callable[[DataFrame], Iterator[Any]] = arrow_batches
 

@@ -68,6 +68,6 @@ def put_rows(outbox: Outbox, rows: Any, *, topic: str) -> None:
 
 
 def _put_row(outbox: Outbox, row: Mapping[str, Any], topic: str) -> None:
-    headers = tuple((each["key"], each["value"]) for each in row.get("headers") or ())
+    headers = [(each["key"], each["value"]) for each in row.get("headers") or ()]
     record = (row.get("key"), row["value"], headers)
     outbox.put(row.get("topic") or topic, record, partition=row.get("partition"))

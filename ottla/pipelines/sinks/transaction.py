@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from ottla.pipelines.kafka import Cluster
-from ottla.pipelines.repair.letter import Headers
+from ottla.pipelines.repair.letter_records import Record
 from ottla.pipelines.sinks.port import Batch, SinkRefused
 
 NO_BATCH = -1
 _TIMEOUT_S = 60.0
 _MOST_QUEUED = 500_000
 _MOST_QUEUED_BYTES = 256 << 20
+_AT_ONCE = 50  # so few that they have room, even if each is as large as a record may be
 _SETTINGS: dict[str, Any] = {
     # The longest that brokers allow as they come: it runs while Spark works on the batch.
     "transaction.timeout.ms": 900_000,
@@ -35,9 +37,6 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-Record = tuple[bytes | None, bytes | None, Headers]  # key, value, headers
-
-
 class Outbox:
     """Records of a transaction that is open, in the order in which they were put in."""
 
@@ -50,9 +49,16 @@ class Outbox:
         key, value, headers = record
         self._make_room(1, len(value or b""))
         where = -1 if partition is None else partition
-        self._producer.produce(
-            topic, value, key, where, on_delivery=self._arrived, headers=list(headers)
-        )
+        self._producer.produce(topic, value, key, where, on_delivery=self._arrived, headers=headers)
+
+    def put_each(self, topic: str, records: Iterable[Record]) -> None:
+        """As `put`, of very many: what has headers cannot go in bulk."""
+        produce, arrived, records = self._producer.produce, self._arrived, iter(records)
+        while some := list(islice(records, _AT_ONCE)):
+            self._make_room(len(some), sum(len(value or b"") for _, value, _ in some))
+            for key, value, headers in some:
+                produce(topic, value, key, on_delivery=arrived, headers=headers)
+            self._producer.poll(0)  # frees what has arrived, while others are on their way
 
     def put_all(self, topic: str, messages: list[dict[str, Any]], *, size_bytes: int) -> None:
         """Each with `value` and perhaps `key`: what goes fast."""

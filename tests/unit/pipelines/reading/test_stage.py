@@ -58,7 +58,7 @@ def read(
 def opened(chunk: Chunk) -> list[DeadLetter]:
     """As the driver has them after they were pickled."""
     received = pickle.loads(pickle.dumps(chunk))
-    return [letter for letters in received.dead_letters for letter in letters.opened()]
+    return [DeadLetter._make(each) for some in received.dead_letters for each in some.opened()]
 
 
 def test_a_row_knows_what_record_it_was() -> None:

@@ -10,9 +10,10 @@ from ottla.pipelines.repair.letter import DeadLetter
 from ottla.pipelines.repair.letter_records import (
     ATTEMPTS,
     NotALetter,
+    Record,
     from_record,
-    to_record,
-    to_redrive,
+    headers_to_redrive,
+    to_records,
 )
 
 LETTER = DeadLetter(
@@ -41,15 +42,20 @@ letters = st.builds(
 )
 
 
+def to_record(letter: DeadLetter, pipeline: str = "views") -> Record:
+    (record,) = to_records([letter], pipeline=pipeline)
+    return record
+
+
 @given(letters, st.text())
 def test_a_letter_comes_back_as_it_went(letter: DeadLetter, pipeline: str) -> None:
-    assert from_record(*to_record(letter, pipeline=pipeline)) == (letter, pipeline, 1)
+    assert from_record(*to_record(letter, pipeline)) == (letter, pipeline, 1)
 
 
 def test_the_record_itself_stays_as_it_was_and_our_headers_follow_its_own() -> None:
-    record = to_record(LETTER, pipeline="views")
-    assert (record.key, record.value) == (LETTER.key, LETTER.value)
-    assert record.headers == (
+    key, value, headers = to_record(LETTER)
+    assert (key, value) == (LETTER.key, LETTER.value)
+    assert headers == [
         ("trace", b"\xff\x00"),
         ("trace", None),
         ("ottla.topic", b"page-views"),
@@ -60,49 +66,49 @@ def test_the_record_itself_stays_as_it_was_and_our_headers_follow_its_own() -> N
         ("ottla.rule", b"malformed"),
         ("ottla.error", b"Expecting property name: column 2"),
         ("ottla.attempts", b"1"),
-    )
+    ]
 
 
 def test_a_missing_value_stays_missing_and_is_not_empty() -> None:
-    empty = to_record(LETTER._replace(key=b"", value=None), pipeline="views")
-    assert (empty.key, empty.value) == (b"", None)
+    key, value, _ = to_record(LETTER._replace(key=b"", value=None))
+    assert (key, value) == (b"", None)
 
 
 def test_an_error_may_quote_what_is_no_text_and_is_not_endless() -> None:
     quoting = LETTER._replace(error="\ud800 is no text")
-    assert from_record(*to_record(quoting, pipeline="views")).letter.error == r"\ud800 is no text"
-    endless = from_record(*to_record(LETTER._replace(error="x" * 10**6), pipeline="views"))
+    assert from_record(*to_record(quoting)).letter.error == r"\ud800 is no text"
+    endless = from_record(*to_record(LETTER._replace(error="x" * 10**6)))
     assert endless.letter.error == "x" * 2_000
 
 
 def test_what_fails_again_after_a_redrive_says_so() -> None:
-    record = to_record(LETTER, pipeline="views")
+    record = to_record(LETTER)
     for attempts in (1, 2, 3):
-        stored = from_record(*record)
-        assert stored.attempts == attempts
-        again = to_redrive(stored)
-        assert again.headers == (*LETTER.headers, (ATTEMPTS, str(attempts).encode()))
-        record = to_record(LETTER._replace(headers=again.headers, offset=99), pipeline="views")
+        found = from_record(*record)
+        assert found.attempts == attempts
+        again = headers_to_redrive(found)
+        assert again == (*LETTER.headers, (ATTEMPTS, str(attempts).encode()))
+        record = to_record(LETTER._replace(headers=again, offset=99))
 
 
 @pytest.mark.parametrize("count", [b"many", b"-1", None, b"1" * 5_000, "²".encode()])
 def test_a_count_that_is_none_counts_as_nothing(count: bytes | None) -> None:
     letter = LETTER._replace(headers=((ATTEMPTS, count),))
-    assert from_record(*to_record(letter, pipeline="views")).attempts == 1
+    assert from_record(*to_record(letter)).attempts == 1
 
 
 def test_a_letter_of_a_topic_of_dead_letters_keeps_its_first_story() -> None:
-    first = to_record(LETTER, pipeline="views")
-    again = LETTER._replace(topic="page-views.dlq", headers=first.headers)
-    stored = from_record(*to_record(again, pipeline="rescue"))
-    assert (stored.letter.topic, stored.pipeline) == ("page-views.dlq", "rescue")
-    assert stored.letter.headers == first.headers
+    _, _, headers = to_record(LETTER)
+    again = LETTER._replace(topic="page-views.dlq", headers=tuple(headers))
+    found = from_record(*to_record(again, "rescue"))
+    assert (found.letter.topic, found.pipeline) == ("page-views.dlq", "rescue")
+    assert found.letter.headers == tuple(headers)
 
 
 def test_records_of_others_are_no_letters() -> None:
     with pytest.raises(NotALetter, match=r"no header ottla\.topic"):
         from_record(b"k", b"v", [("trace", b"1")])
-    record = to_record(LETTER, pipeline="views")
-    broken = [(name, b"x" if name == "ottla.offset" else value) for name, value in record.headers]
+    _, _, headers = to_record(LETTER)
+    broken = [(name, b"x" if name == "ottla.offset" else value) for name, value in headers]
     with pytest.raises(NotALetter, match=r"ottla\.offset is no number: b'x'"):
         from_record(b"k", b"v", broken)

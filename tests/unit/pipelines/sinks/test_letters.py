@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 from ottla.pipelines.repair.letter import DeadLetter
+from ottla.pipelines.repair.letter_records import Record
 from ottla.pipelines.sinks.letters import Letterbox, Letters
 from ottla.pipelines.sinks.port import Batch, SinkRefused
-from ottla.pipelines.sinks.transaction import Record
 
 LETTER = DeadLetter("in", 1, 42, 0, b"k", b"bad", (), "not_null(id)", "id is null")
 
@@ -33,8 +33,8 @@ class Remembering:
         self.told.append(("commit", batch.id, dict(batch.offsets)))
         return count
 
-    def put(self, topic: str, record: Record) -> None:
-        self.told.append(("put", topic, record))
+    def put_each(self, topic: str, records: Iterable[Record]) -> None:
+        self.told.extend(("put", topic, record) for record in records)
 
     def commit_offsets_alone(self, batch: Batch) -> None:
         self.told.append(("alone", batch.id, dict(batch.offsets)))
@@ -42,7 +42,8 @@ class Remembering:
 
 def letters(transaction: Remembering, *, topic: str | None = "dead") -> Letters:
     fake: Any = transaction
-    opened = Letters(Letterbox(topic, lambda letter: (letter.key, letter.value, ())), fake)
+    letterbox = Letterbox(topic, lambda letters: ((each[4], each[5], []) for each in letters))
+    opened = Letters(letterbox, fake)
     opened.open()
     return opened
 
@@ -56,7 +57,7 @@ def test_letters_and_offsets_are_committed_together() -> None:
     assert letters(transaction).settle(batch(0, LETTER)) == 1
     assert transaction.told == [
         ("open",),
-        ("put", "dead", (b"k", b"bad", ())),
+        ("put", "dead", (b"k", b"bad", [])),
         ("commit", 0, {("in", 1): 43}),
     ]
 

@@ -25,7 +25,7 @@ class Recorder:
         topic: str,
         value: bytes,
         key: bytes,
-        partition: int,
+        partition: int = -1,
         *,
         on_delivery: Any,
         headers: Any,
@@ -89,9 +89,20 @@ def test_what_would_fill_the_clients_queue_waits_until_it_is_empty(
     recorder = Recorder()
     box = outbox(recorder)
     box.put_all("t", [{"value": b"1"}, {"value": b"2"}], size_bytes=2)
-    box.put("t", (None, b"3", ()))
-    box.put("t", (None, b"4", ()))
+    box.put("t", (None, b"3", []))
+    box.put("t", (None, b"4", []))
     assert [call[0] for call in recorder.calls] == ["many", "one", "flush", "one"]
+
+
+def test_of_many_with_headers_none_is_left_out_and_the_queue_is_not_filled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transaction, "_MOST_QUEUED", 100)
+    recorder = Recorder()
+    values = [b"%d" % number for number in range(120)]
+    outbox(recorder).put_each("t", ((b"k", value, [("a", b"b")]) for value in values))
+    sent = [("one", "t", b"k", value, -1, [("a", b"b")]) for value in values]
+    assert recorder.calls == [*sent[:100], ("flush",), *sent[100:]]
 
 
 def test_records_that_are_large_together_wait_too(monkeypatch: pytest.MonkeyPatch) -> None:
