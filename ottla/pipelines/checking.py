@@ -165,6 +165,8 @@ def _contract(pipeline: Pipeline, schema_of: Callable[[Source], StructType | Non
             compiled = contract.mistakes([rule], arrow_type(schema))
             rest = [("contract", told, "it cannot be checked like this") for told in compiled]
             yield from list(_rule(rule, schema)) or rest
+    if pipeline.malformed is Otherwise.WARN:
+        yield "malformed", "warn: what cannot be read cannot go on", "drop, dead-letter or stop it"
     goes_dead = [rule.name for rule in pipeline.contract if rule.otherwise is Otherwise.DEAD_LETTER]
     if pipeline.malformed is Otherwise.DEAD_LETTER:
         goes_dead.append("malformed")

@@ -135,6 +135,12 @@ def test_a_rule_that_cannot_hold_is_named(rule: Any, sentence: str) -> None:
     assert found == [f"contract: {sentence}"]
 
 
+def test_what_cannot_be_read_cannot_go_on_with_a_warning() -> None:
+    assert told(malformed="warn") == [
+        "malformed: warn: what cannot be read cannot go on; drop, dead-letter or stop it"
+    ]
+
+
 def test_real_time_mode_has_neither_contract_nor_dead_letters() -> None:
     fast = topic("out", delivery="realtime")
     (found,) = told(sink=fast, dead_letters=topic("dlq"))
