@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -18,6 +16,7 @@ from ottla.pipelines.reading.leaving import Leaving
 from ottla.pipelines.reading.side import Side
 from ottla.pipelines.reading.stopping import stopped_by
 from ottla.pipelines.running.batches import Batches
+from ottla.pipelines.running.delivery import Delivery
 from ottla.pipelines.running.ground import Ground
 from ottla.pipelines.running.plan import Plan, planned
 from ottla.pipelines.running.positions import kept_start
@@ -29,11 +28,9 @@ from ottla.pipelines.running.query import (
     start_in_real_time,
 )
 from ottla.pipelines.running.state import Remembered, StateFolder
-from ottla.pipelines.running.status import BatchDone, State, Status, after_batch
+from ottla.pipelines.running.status import BatchDone, State, Status, after_batch, first_status
 from ottla.pipelines.running.upgrade import refusal
-from ottla.pipelines.sinks.letters import Letters
-from ottla.pipelines.sinks.making import make_letters, make_sink
-from ottla.pipelines.sinks.port import Guarantee, Sink
+from ottla.pipelines.sinks.port import Guarantee
 from ottla.pipelines.sources.batch_size import sized
 from ottla.pipelines.sources.topic import first_positions
 from ottla.timing.clock import Clock
@@ -81,8 +78,7 @@ class Run:
         self._begun: Status | None = None
         self._is_stopping = False
         self._is_in_batch = False
-        self._sink: Sink | None = None
-        self._letters: Letters | None = None
+        self._delivery: Delivery | None = None  # in real time there is none: Spark writes
 
     def start(
         self,
@@ -111,19 +107,26 @@ class Run:
         if accept_loss:
             ground.guard.accept(ground.checkpoint, ground.ledger, now_ms=self._clock.now_ms())
         ground.guard.check(ground.reached() or start)
-        self._open_sink(f"{self.pipeline.name}.{ground.generation}")
-        if not accept_repeat:
-            self._refuse_forgotten(ground)
-        self._state.remember(memory)
-        self._show(self._begun or self._first_status(ground.generation))
+        if not self.pipeline.is_realtime:
+            app = f"{self.pipeline.name}.{ground.generation}"
+            self._delivery = Delivery(
+                self.pipeline, app=app, spark=self._spark, cluster=self._cluster
+            )
         try:
+            if not accept_repeat:
+                self._refuse_forgotten(ground)
+            self._state.remember(memory)
+            self._show(self._begun or self._first_status(ground.generation))
             self._query = self._started(plan, side, ground)
         except SettingRefused as cause:
             self._end(State.FAILED, str(cause))
             raise RunFailed(f"{self.pipeline.name}: {cause}") from cause
+        except BaseException:
+            self._close()
+            raise
 
     def _started(self, plan: Plan, side: Side, ground: Ground) -> StreamingQuery:
-        if self._sink is None:
+        if self._delivery is None:
             return start_in_real_time(
                 plan.pipeline,
                 plan.frame,
@@ -133,8 +136,8 @@ class Run:
         leaving = Leaving(side, topic=only_topic(self.pipeline.sources))
         packed = leaving.packed(plan.frame)
         work = Batches(
-            sink=self._sink,
-            letters=self._letters,
+            sink=self._delivery.sink,
+            letters=self._delivery.letters,
             side=side,
             leaving=leaving,
             ground=ground,
@@ -146,7 +149,7 @@ class Run:
         )
         return start_in_batches(
             plan.pipeline,
-            packed if self._sink.sees_rows else leaving.in_tasks(packed),
+            packed if self._delivery.sink.sees_rows else leaving.in_tasks(packed),
             lambda frame, batch_id: self._batch(work, frame, batch_id),
             checkpoint=ground.checkpoint_path,
         )
@@ -163,7 +166,8 @@ class Run:
         planned, done = ground.checkpoint.last_planned(), ground.checkpoint.last_committed()
         if planned is None or done is None or planned == done:
             return
-        if self._sink is None or not self._sink.takes_offsets or self._sink.last_batch() >= done:
+        sink = self._delivery.sink if self._delivery else None
+        if sink is None or not sink.takes_offsets or sink.last_batch() >= done:
             return
         raise RunFailed(
             f"{self.pipeline.name}: batch {planned} was begun and not finished, and the group"
@@ -183,7 +187,7 @@ class Run:
         now_ms = self._clock.now_ms()
         if now_ms - self.status.updated_ms > _HEARTBEAT_MS:
             self._show(replace(self.status, updated_ms=now_ms))
-            if self._sink is None:
+            if self._delivery is None:
                 self._commit_progress()
         try:
             if self._is_to_stop():
@@ -243,12 +247,9 @@ class Run:
         self._show(ended)
 
     def _close(self) -> None:
-        if self._sink is not None:
-            self._sink.close()
-            self._sink = None
-        if self._letters is not None:
-            self._letters.close()
-            self._letters = None
+        if self._delivery is not None:
+            self._delivery.close()
+            self._delivery = None
 
     def _batch(self, work: Batches, frame: DataFrame, batch_id: int) -> None:
         """On a thread of Spark's, whose words for what is raised here are pages: it is kept."""
@@ -304,31 +305,14 @@ class Run:
             ends=self._ends,
         )
 
-    def _open_sink(self, app: str) -> None:
-        """In real time there is none: Spark writes."""
-        if self.pipeline.is_realtime:
-            return
-        self._sink = make_sink(self.pipeline, app=app, spark=self._spark, cluster=self._cluster)
-        self._sink.open()
-        if not self._sink.takes_offsets:
-            self._letters = make_letters(self.pipeline, app=app, cluster=self._cluster)
-            self._letters.open()
-
     def _first_status(self, generation: int) -> Status:
-        now_ms = self._clock.now_ms()
-        return Status(
-            pipeline=self.pipeline.name,
-            state=State.STARTING,
-            group=self.pipeline.group,
+        sink = self._delivery.sink if self._delivery else None
+        return first_status(
+            self.pipeline,
             bootstrap=self._cluster.bootstrap,
-            sink=place_name(self.pipeline.sink),
-            guarantee=self._sink.guarantee if self._sink else Guarantee.AT_LEAST_ONCE,
-            topics=self.pipeline.topics,
-            pid=os.getpid(),
-            host=socket.gethostname(),
-            started_ms=now_ms,
-            updated_ms=now_ms,
+            guarantee=sink.guarantee if sink else Guarantee.AT_LEAST_ONCE,
             generation=generation,
+            now_ms=self._clock.now_ms(),
         )
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
+
+from ottla.pipelines.declaration import Pipeline, place_name
 
 
 class State(StrEnum):
@@ -65,6 +69,26 @@ class BatchDone:
     dead_letters: int
     dropped: dict[str, int]
     warned: dict[str, int]
+
+
+def first_status(
+    pipeline: Pipeline, *, bootstrap: str, guarantee: str, generation: int, now_ms: int
+) -> Status:
+    """Of a run in this process that begins now."""
+    return Status(
+        pipeline=pipeline.name,
+        state=State.STARTING,
+        group=pipeline.group,
+        bootstrap=bootstrap,
+        sink=place_name(pipeline.sink),
+        guarantee=guarantee,
+        topics=pipeline.topics,
+        pid=os.getpid(),
+        host=socket.gethostname(),
+        started_ms=now_ms,
+        updated_ms=now_ms,
+        generation=generation,
+    )
 
 
 def after_batch(status: Status, done: BatchDone, *, now_ms: int) -> Status:
