@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from benchmarks.beside.measuring import measure_warm, read_options, show, write_results
 from benchmarks.beside.rows import Row
+from benchmarks.beside.spark_delivering import DELIVERY_SCENARIOS
 from benchmarks.beside.spark_pipelines import PIPELINE_SCENARIOS
 from benchmarks.beside.spark_scenarios import SPARK_SCENARIOS, WARM_UP
 from benchmarks.beside.spark_session import spark
@@ -21,7 +22,7 @@ MEMORY = Row("memory, under Spark", "MB")
 
 def main() -> None:
     options = read_options("spark")
-    scenarios = (*SPARK_SCENARIOS, *PIPELINE_SCENARIOS)
+    scenarios = (*SPARK_SCENARIOS, *DELIVERY_SCENARIOS, *PIPELINE_SCENARIOS)
     chosen = [each for each in scenarios if options.only in each.name]
     table, targets = Table(), available(options.targets)
     try:

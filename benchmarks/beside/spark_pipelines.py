@@ -1,11 +1,10 @@
-"""What is measured of pipelines: what exactly once costs, and what contract and audit cost."""
+"""What is measured of whole pipelines: what contract and audit cost, and what wrong input costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -15,13 +14,14 @@ from pyspark.sql import functions as F
 
 from benchmarks.beside.bench import Bench
 from benchmarks.beside.rows import Row, above, below
-from benchmarks.beside.scenarios import KIB, Scenario
-from benchmarks.beside.spark_scenarios import CONNECTOR, COUNTS, NAMES, TURNS
+from benchmarks.beside.scenarios import Scenario
+from benchmarks.beside.spark_delivering import PARTITIONS
+from benchmarks.beside.spark_scenarios import CONNECTOR, TURNS
 from benchmarks.beside.spark_session import (
     TASKS,
-    batches_of_records,
     forget_records,
     measured,
+    ours_over_theirs,
     spark,
 )
 from benchmarks.drivers.driver import Outcome
@@ -40,7 +40,6 @@ from ottla.pipelines.sources.batch_size import sized
 from ottla.pipelines.sources.topic import first_positions, stream
 from ottla.timing.clock import SystemClock
 
-PARTITIONS = 4
 VIEWS, VIEW_BYTES = 300_000, 120
 CHECKED = 900_000  # so many that starting, which takes half a second, does not hide the rest
 SHAPE = {
@@ -66,51 +65,6 @@ VIEWS_ARE = (
     VIEW.replace("'/a'", "'x'").replace("'/b'", "'y'").replace("'/c'", "'z'"),
 )
 _LONGEST_S = 600
-
-
-def write_at_least_once(bench: Bench, topic: str, size: int) -> Outcome:
-    count = bench.amount(COUNTS[size])
-    frames = batches_of_records(count, size)
-    address = {"kafka.bootstrap.servers": bench.running.bootstrap, "topic": topic}
-
-    def write() -> None:
-        for frame in frames:
-            frame.write.format(CONNECTOR).options(**address).mode("append").save()
-
-    return measured(bench, write, count=count, size=size)
-
-
-def write_exactly_once(bench: Bench, topic: str, size: int) -> Outcome:
-    count = bench.amount(COUNTS[size])
-    frames = batches_of_records(count, size)
-    name = bench.admin.fresh_name("pipeline")
-    pipeline = Pipeline(name, lambda rows: rows, (Topic((topic,)),), Topic((topic,)))
-    cluster = Cluster(bench.running.bootstrap)
-    with closing(make_sink(pipeline, app=f"{name}.0", spark=spark(), cluster=cluster)) as sink:
-        sink.open()
-
-        def write() -> None:
-            for number, frame in enumerate(frames):
-                sink.write(frame, Batch(number, {(topic, 0): number}, lambda: ()))
-
-        return measured(bench, write, count=count, size=size)
-
-
-def delivering(size: int, *, least: float) -> Scenario:
-    """The same batches by the connector, at least once, and by our sink, exactly once, in turns."""
-
-    def run(bench: Bench) -> tuple[float, ...]:
-        forget_records()
-        turns = []
-        for _ in range(bench.amount(TURNS)):
-            with bench.fresh_topic(PARTITIONS) as topic:
-                plain = write_at_least_once(bench, topic, size)
-            with bench.fresh_topic(PARTITIONS) as topic:
-                turns.append((plain, write_exactly_once(bench, topic, size)))
-        return _ours_over_theirs(turns)
-
-    label = f"exactly once, writes {NAMES[size]}"
-    return Scenario((Row(label, "MB/s"), Row(f"{label}, over plain", "", above(least))), run)
 
 
 class Decoding:
@@ -191,7 +145,7 @@ def checking_and_counting(bench: Bench) -> tuple[float, ...]:
             (_plain(bench, topic, count), _accounted(bench, topic, count))
             for _ in range(bench.amount(TURNS))
         ]
-    return _ours_over_theirs(turns)
+    return ours_over_theirs(turns)
 
 
 def _plain(bench: Bench, topic: str, count: int) -> Outcome:
@@ -233,15 +187,7 @@ def _fill(bench: Bench, topic: str, view: str, count: int) -> None:
     views.write.format(CONNECTOR).options(**address).mode("append").save()
 
 
-def _ours_over_theirs(turns: Sequence[tuple[Outcome, Outcome]]) -> tuple[float, float]:
-    rates = [[each["mb_per_second"] for each in turn] for turn in turns]
-    theirs, ours = (median(each) for each in zip(*rates, strict=True))
-    return ours, ours / theirs
-
-
 PIPELINE_SCENARIOS = (
-    delivering(KIB, least=0.5),
-    delivering(100, least=0.3),
     Scenario(
         (
             Row("JSON pipeline, contract and audit", "MB/s"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from statistics import median
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -72,3 +73,9 @@ def measured(bench: Bench, work: Callable[[], object], *, count: int, size: int)
     }
     bench.outcomes.append(outcome)
     return outcome
+
+
+def ours_over_theirs(turns: Sequence[tuple[Outcome, Outcome]]) -> tuple[float, float]:
+    rates = [[each["mb_per_second"] for each in turn] for turn in turns]
+    theirs, ours = (median(each) for each in zip(*rates, strict=True))
+    return ours, ours / theirs
