@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from ottla.pipelines.declaration import Noop, Pipeline
 from ottla.pipelines.declare import json, pipeline, topic
-from ottla.pipelines.running import run as running
+from ottla.pipelines.running import delivery
 from ottla.pipelines.running.run import RunFailed
 from ottla.pipelines.sinks.making import make_sink
 from ottla.pipelines.sinks.port import Sink
@@ -49,7 +49,7 @@ def control(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def made(declared: Pipeline, **parts: Any) -> Sink:
         return UnprotectedSink() if declared.sink == Noop() else make_sink(declared, **parts)
 
-    monkeypatch.setattr(running, "make_sink", made)
+    monkeypatch.setattr(delivery, "make_sink", made)
     UnprotectedSink.rows.clear()
     yield
     UnprotectedSink.rows.clear()
