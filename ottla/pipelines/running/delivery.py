@@ -16,7 +16,9 @@ from ottla.pipelines.sinks.port import Sink
 class Delivery:
     """Open from the start of a run to its end."""
 
-    def __init__(self, pipeline: Pipeline, *, app: str, spark: SparkSession, cluster: Cluster):
+    def __init__(
+        self, pipeline: Pipeline, *, app: str, spark: SparkSession, cluster: Cluster
+    ) -> None:
         self.sink: Sink = make_sink(pipeline, app=app, spark=spark, cluster=cluster)
         self.letters: Letters | None = None  # the sink takes them with its rows
         if not self.sink.takes_offsets:

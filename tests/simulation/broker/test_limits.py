@@ -8,11 +8,13 @@ import pytest
 
 from ottla.network.client import BrokerClient, Disconnected
 from ottla.network.connection import MOST_UNSENT
+from ottla.protocol.apis.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.apis.metadata import MetadataRequest
 from ottla.protocol.errors import ErrorCode
 from ottla.simulation.broker import PORT, SimulatedMachine
 from ottla.simulation.transport import SimulatedTransport
 from tests.simulation.broker.conversation import (
+    FETCH_VERSION,
     FOLLOWER,
     create_topic,
     fetch,
@@ -165,8 +167,13 @@ async def test_a_client_that_goes_while_it_waits_leaves_nothing_behind(
     await create_topic(controller, "orders")
     await lead(controller, "orders", isr=[0, FOLLOWER], leader_epoch=1)
     client = await machine.connect()
-    # Only to another fetch the first does not give way.
-    fetches = [asyncio.ensure_future(fetch(client, "orders")) for _ in range(5_000)]
+    parked = asyncio.ensure_future(fetch(client, "orders"))
+    # Only to other fetches it does not give way; these are of some 40 KB each.
+    asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
+    topic = FetchTopic(topic="orders", partitions=[asked] * 2_000)
+    large = FetchRequest(max_wait_ms=1, min_bytes=1, topics=[topic])
+    requests = [client.request(large, version=FETCH_VERSION) for _ in range(100)]
+    behind = [asyncio.ensure_future(each) for each in requests]
     await asyncio.sleep(1)
     doors = machine.broker.server.connections.values()
     assert [each.connection.is_hungry for each in doors] == [True, False]
@@ -174,7 +181,7 @@ async def test_a_client_that_goes_while_it_waits_leaves_nothing_behind(
     await asyncio.sleep(1)
     assert len(machine.broker.server.connections) == 1
     assert machine.broker.server.memory.used_bytes == 0
-    for each in fetches:
+    for each in (parked, *behind):
         with pytest.raises(Disconnected):
             await each
 
