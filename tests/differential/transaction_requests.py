@@ -23,7 +23,7 @@ from ottla.protocol.apis.describe_transactions import (
 )
 from ottla.protocol.apis.end_txn import EndTxnRequest, EndTxnResponse
 from ottla.protocol.apis.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from ottla.protocol.apis.list_transactions import ListTransactionsRequest
+from ottla.protocol.apis.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from ottla.protocol.apis.offset_fetch import OffsetFetchResponse
 from ottla.protocol.apis.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -312,6 +312,16 @@ def ended(name: str = "x") -> Step:
         return not answer.transaction_states[0].transaction_state.startswith("Prepare")
 
     return replace(describe_transactions(name), until=is_complete)
+
+
+def once_listed(asked: Step, name: str) -> Step:
+    """Asked again until it is: one that began in this very millisecond has no age yet."""
+
+    def is_listed(answer: Message) -> bool:
+        assert isinstance(answer, ListTransactionsResponse)
+        return any(each.transactional_id.endswith(name) for each in answer.transaction_states)
+
+    return replace(asked, until=is_listed)
 
 
 def no_more_concurrent(asked: Step) -> Step:
