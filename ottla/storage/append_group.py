@@ -11,12 +11,21 @@ from ottla.storage.transactions import AbortedTransaction, CompletedTransaction
 class AppendGroup:
     """The appends that share one write, and why it failed, if it did."""
 
-    __slots__ = ("aborted", "appends", "error", "next_offset", "size_bytes", "tracks_producers")
+    __slots__ = (
+        "aborted",
+        "appends",
+        "error",
+        "next_offset",
+        "now_ms",
+        "size_bytes",
+        "tracks_producers",
+    )
 
-    def __init__(self, next_offset: int) -> None:
+    def __init__(self, next_offset: int, now_ms: int) -> None:
         self.appends: list[AppendFields] = []
         self.aborted: list[AbortedTransaction] | None = None
         self.size_bytes = 0
+        self.now_ms = now_ms
         self.next_offset = next_offset  # where the log ends if the write fails
         self.tracks_producers = False
         self.error: Exception | None = None

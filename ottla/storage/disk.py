@@ -46,12 +46,12 @@ class _Judging:
 class RealFile:
     """An open file. The descriptor's guard also covers the size, which is never asked again."""
 
-    __slots__ = ("_descriptor", "_has_reserve", "_size")
+    __slots__ = ("_descriptor", "_reserve_end", "_size")
 
     def __init__(self, descriptor: Descriptor, size: int) -> None:
         self._descriptor = descriptor
         self._size = size
-        self._has_reserve = False
+        self._reserve_end = 0
 
     @property
     def path(self) -> str:
@@ -115,21 +115,24 @@ class RealFile:
 
     def truncate(self, size: int) -> None:
         with self._descriptor.guard, _Judging(self.path):
-            os.ftruncate(self._descriptor.get(), size)
+            # An empty file stays alone: ext4 writes one that was emptied when it is closed, and
+            # whoever closes it waits for the disk.
+            if size or self._size or self._reserve_end:
+                os.ftruncate(self._descriptor.get(), size)
             self._size = size
-            self._has_reserve = False
+            self._reserve_end = 0
 
     def reserve(self, length: int) -> None:
         with self._descriptor.guard, _Judging(self.path):
             number = self._descriptor.get()
             if kernel.reserve_blocks(number, position=self._size, length=length):
-                self._has_reserve = True
+                self._reserve_end = self._size + length
                 return
             # A disk too full for all of it may have given a part, its very last blocks: others
             # need them more. Where nothing was given, this does nothing.
             with contextlib.suppress(OSError):
                 os.ftruncate(number, self._size)
-                self._has_reserve = False
+                self._reserve_end = 0
 
     def sync(self) -> None:
         # Pinned, not guarded: the loop appends while a file thread waits here. An error of a
@@ -179,9 +182,9 @@ class RealFile:
         with self._descriptor.guard, _Judging(self.path):
             try:
                 # Whoever removed the file has released its blocks, too.
-                if self._has_reserve and not self._descriptor.removed:
+                if self._reserve_end > self._size and not self._descriptor.removed:
                     os.ftruncate(self._descriptor.get(), self._size)
-                    self._has_reserve = False
+                    self._reserve_end = 0
             finally:
                 self._descriptor.close()
 
@@ -194,7 +197,7 @@ class RealFile:
         try:
             if os.fstat(number).st_size > size:
                 os.ftruncate(number, size)
-                self._has_reserve = False
+                self._reserve_end = 0
         except OSError as worse:
             raise DiskFailed(self.path, worse) from error
         if error.errno in _FAILING:

@@ -282,7 +282,7 @@ class Log:
             self._commit_or_roll(size_bytes, last_offset, timestamp, now_ms)
             group = self._group
         if group is None:
-            group = self._group = AppendGroup(self.next_offset)
+            group = self._group = AppendGroup(self.next_offset, now_ms)
         return group
 
     def _commit_or_roll(
@@ -308,7 +308,7 @@ class Log:
         if group is None:
             return
         try:
-            self.segments[-1].write(group.appends)
+            self.segments[-1].write(group.appends, now_ms=group.now_ms)
         except (OSError, DiskFailed) as error:
             group.error = error
             self.next_offset = group.next_offset

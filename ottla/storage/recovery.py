@@ -7,6 +7,7 @@ is checked, the log is cut at the first bad byte, and indexes and producer state
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -121,7 +122,7 @@ def start_over(log: Log, offset: int, *, now_ms: int) -> None:
 def _open_segment(disk: Disk, folder: str, base_offset: int, config: LogConfig) -> Segment:
     segment = Segment(disk, folder, base_offset, config)
     segment.size_bytes = segment.log.size()
-    segment.may_have_reserve = True
+    segment.reserve.end = sys.maxsize  # a crash may have left any
     return segment
 
 

@@ -13,6 +13,7 @@ from ottla.storage.config import LogConfig
 from ottla.storage.files import CorruptLog, Disk, DiskFailed, File
 from ottla.storage.index import OffsetIndex, TimeIndex
 from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
+from ottla.storage.reserve import Reserve, within
 from ottla.storage.scan import Place, find, walk
 from ottla.storage.transactions import (
     ENTRY_BYTES,
@@ -25,9 +26,6 @@ _logger = logging.getLogger(__name__)
 _NO_TIMESTAMP = -1
 _NO_FILE = -1
 _LARGE_PIECE_BYTES = 1024 * 1024
-# What a segment has grown by before blocks are set aside for as much again. Small, for it is each
-# busy partition's, and a full disk gives none of it to the others.
-_RESERVED_BYTES = 16 * 1024 * 1024
 MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
 
@@ -73,8 +71,7 @@ class Segment:
         self._aborted_saved = 0
         self._bytes_since_entry = 0
         self._indexes_are_full = False
-        self._reserve_from = 0  # the size from which more blocks are wanted
-        self.may_have_reserve = False  # also one that a crash left behind
+        self.reserve = Reserve()
         self.has_gaps = False  # known after a check: compaction has been here
         self._indexes_are_new = False  # made from the log, so that they agree with it
 
@@ -92,7 +89,7 @@ class Segment:
             segment._log.truncate(0)
             if config.preallocate:
                 segment._log.reserve(config.segment_bytes)
-                segment.may_have_reserve = True
+                segment.reserve.take_all(config.segment_bytes)
             segment.save_indexes()
         except OSError:
             # The log goes on in the segment before: one that begins here must not be found.
@@ -151,7 +148,7 @@ class Segment:
             and not self._indexes_are_full
         )
 
-    def write(self, appends: Sequence[AppendFields]) -> None:
+    def write(self, appends: Sequence[AppendFields], *, now_ms: int) -> None:
         """All of them with one write, or none of them and the file as it was."""
         log = self._log or self.log
         if len(appends) == 1:
@@ -160,21 +157,17 @@ class Segment:
             log.append([append[0] for append in appends])
         for append in appends:
             self.note(append)
-        if self.size_bytes >= self._reserve_from:
-            self._reserve()
+        if self.size_bytes >= self.reserve.due_bytes:
+            self._set_blocks_aside(now_ms)
 
-    def _reserve(self) -> None:
-        """Blocks for what comes next: to look for each by itself is a quarter of a large write.
-
-        The first time only says that somebody writes; most segments never grow by as much again.
-        """
-        room = self.config.segment_bytes - self.size_bytes
-        if self._reserve_from and room > 0 and not self.config.preallocate:
-            self.may_have_reserve = True
+    def _set_blocks_aside(self, now_ms: int) -> None:
+        wanted = self.reserve.next_bytes(self.size_bytes, self.config.segment_bytes, now_ms=now_ms)
+        if wanted:
             # What was written is written: a disk that fails here is found out by the next write.
             with suppress(OSError, DiskFailed):
-                self.log.reserve(min(_RESERVED_BYTES, room))
-        self._reserve_from = self.size_bytes + _RESERVED_BYTES
+                free_bytes = self._disk.room(self.folder).usable_bytes
+                if spared := within(free_bytes, wanted):
+                    self.log.reserve(spared)
 
     def note(self, append: AppendFields) -> None:
         """Take into account what now stands at the segment's end."""
@@ -421,7 +414,7 @@ class Segment:
 
     def seal(self) -> None:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""
-        if self.may_have_reserve:
+        if self.reserve.end > self.size_bytes:
             self.log.truncate(self.size_bytes)  # gives back the blocks that were set aside
         self.index_last_timestamp()
         self.save_indexes()

@@ -262,9 +262,9 @@ async def test_many_produces_in_one_tick_share_a_write_and_keep_their_order() ->
         written: list[int] = []
         write = log.active.write
 
-        def counted(appends: Sequence[AppendFields]) -> None:
+        def counted(appends: Sequence[AppendFields], *, now_ms: int) -> None:
             written.append(len(appends))
-            write(appends)
+            write(appends, now_ms=now_ms)
 
         log.active.write = counted  # type: ignore[method-assign]
         broker.broker.tick.begin()

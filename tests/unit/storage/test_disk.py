@@ -252,3 +252,14 @@ def test_the_descriptor_limit_is_raised_to_what_is_allowed() -> None:
         assert limit == resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 256
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_an_empty_file_is_not_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = create(RealDisk(), f"{tmp_path}/a")
+    emptied: list[int] = []
+    monkeypatch.setattr(os, "ftruncate", lambda number, size: emptied.append(size))
+    file.truncate(0)
+    assert emptied == []  # ext4 would write it at its close, and the loop wait for the disk
+    file.append([b"abc"])
+    file.truncate(0)
+    assert emptied == [0]

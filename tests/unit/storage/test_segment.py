@@ -11,7 +11,7 @@ import pytest
 from ottla.simulation.disk import SimulatedDisk
 from ottla.storage.config import LogConfig
 from ottla.storage.disk import RealDisk
-from ottla.storage.files import DiskFailed
+from ottla.storage.files import DiskFailed, Room
 from ottla.storage.recovery import Found, open_log
 from ottla.storage.segment import Append, Segment
 from tests.unit.storage.logs import NOW_MS, append, batch, new_log
@@ -22,7 +22,7 @@ def segment_of(config: LogConfig, *timestamps: int) -> Segment:
     disk.make_folder("/data/t-0")
     segment = Segment.create(disk, "/data/t-0", 0, config, now_ms=NOW_MS)
     for number, timestamp in enumerate(timestamps):
-        segment.write([Append(batch(b"x"), number, number, timestamp, number)])
+        segment.write([Append(batch(b"x"), number, number, timestamp, number)], now_ms=NOW_MS)
     return segment
 
 
@@ -60,7 +60,7 @@ def test_a_full_index_asks_for_the_next_segment() -> None:
     segment = segment_of(LogConfig(index_interval_bytes=1, segment_index_bytes=36))
     for number in range(3):
         assert segment.has_room_for(number, 69)
-        segment.write([Append(batch(b"x"), number, number, NOW_MS + number, number)])
+        segment.write([Append(batch(b"x"), number, number, NOW_MS + number, number)], now_ms=NOW_MS)
     assert not segment.has_room_for(3, 69)
 
 
@@ -92,7 +92,8 @@ def grow(segment: Segment, *, megabytes: int) -> None:
     piece = bytes(1_000_000)
     for _ in range(megabytes):
         number = segment.size_bytes // len(piece)
-        segment.write([Append(piece, number, number, NOW_MS, number)])
+        append = Append(piece, number, number, NOW_MS, number)
+        segment.write([append], now_ms=NOW_MS + number * 1_000)
 
 
 def test_a_segment_that_grows_has_blocks_set_aside_until_it_is_sealed(tmp_path: Path) -> None:
@@ -122,12 +123,25 @@ def test_a_small_segment_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_set_aside_ends_with_the_segment(monkeypatch: pytest.MonkeyPatch) -> None:
-    segment = segment_of(LogConfig(segment_bytes=20_000_000))
+    segment = segment_of(LogConfig(segment_bytes=60_000_000))
+    reserved: list[int] = []
+    given_back: list[int] = []
+    kind = type(segment.log)
+    monkeypatch.setattr(kind, "reserve", lambda file, length: reserved.append(length))
+    monkeypatch.setattr(kind, "truncate", lambda file, size: given_back.append(size))
+    grow(segment, megabytes=60)
+    segment.seal()
+    assert len(reserved) == 1
+    assert given_back == []  # the roll would wait for a busy disk
+
+
+def test_a_full_disk_is_not_asked_for_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    segment = segment_of(LogConfig())
     reserved: list[int] = []
     monkeypatch.setattr(type(segment.log), "reserve", lambda file, length: reserved.append(length))
-    grow(segment, megabytes=20)
-    assert reserved
-    assert sum(reserved) < 20_000_000 - 16_000_000
+    monkeypatch.setattr(type(segment._disk), "room", lambda disk, path: Room(1 << 40, 15))
+    grow(segment, megabytes=40)
+    assert reserved == []
 
 
 @pytest.mark.parametrize("error", [OSError(28, "full"), DiskFailed("/data", OSError(5, "EIO"))])
