@@ -16,8 +16,6 @@ from benchmarks.drivers import driver
 from benchmarks.drivers.driver import Outcome
 from benchmarks.drivers.frames import RawRequest
 
-_SPARE = 1.3  # what sockets and clients take beside the records
-
 
 @dataclass(slots=True)
 class Bench:
@@ -33,9 +31,10 @@ class Bench:
     def amount(self, full: float) -> int:
         return max(1, int(full * self.scale))
 
-    def claim_memory(self, mb: int) -> None:
-        """For a run that takes so much of it."""
-        memory.claim(self.amount(mb * 1e6 * _SPARE))
+    def fill_memory(self) -> None:
+        """Before a run that takes much of it; a quick one does not say how fast."""
+        if self.scale == 1:
+            memory.fill()
 
     def client(self, mode: str, topic: str, **options: object) -> Outcome:
         """Underscores stand for the dots in the names of librdkafka's options."""

@@ -44,7 +44,7 @@ class Load:
     settings: tuple[tuple[str, str], ...] = ()
 
     def send(self, bench: Bench, topic: str) -> Outcome:
-        bench.claim_memory(self.mb)
+        bench.fill_memory()
         return bench.client(
             "produce",
             topic,
@@ -75,7 +75,7 @@ def produce_raw(label: str, *, size: int, batch: int, mb: int, acks: int = 1) ->
         with bench.fresh_topic() as topic:
             request = produce_request(topic, record_bytes=size, acks=acks, records=records)
             payload = records * size
-            bench.claim_memory(mb)
+            bench.fill_memory()
             count = bench.amount(mb * 1e6 / payload)
             done = bench.raw("repeat", request, depth=IN_FLIGHT, count=count, payload=payload)
         return (done["mb_per_second"],)
@@ -88,7 +88,6 @@ def fetch(label: str, read: Callable[[Bench, str, int], Outcome]) -> Scenario:
         with bench.fresh_topic() as topic:
             # The driver's first record is not among those it counts.
             count = int(Load(KIB, LARGE, mb=FETCHED_MB).send(bench, topic)["count"]) + 1
-            bench.claim_memory(FETCHED_MB)
             return (read(bench, topic, count)["mb_per_second"],)
 
     return Scenario((Row(label, "MB/s", at_least(1)),), run)
