@@ -74,11 +74,11 @@ class Connection:
     """What a door and a service share. Counts for `/debug/connections` are kept on the way."""
 
     __slots__ = (
-        "_end", "_is_blocked", "_is_handling", "_max_request_bytes", "_memory", "_muted",
-        "_owns_buffer", "_reserved", "_service", "_start", "_tick", "active_ms", "buffer",
-        "bytes_in", "bytes_out", "client_id", "is_backed_up", "is_closed", "is_sending", "listener",
-        "number", "on_closed", "on_followed", "outgoing", "peer", "requests", "send", "shortcut",
-        "shut", "software", "user", "view", "waiting", "watch",
+        "_end", "_is_handling", "_max_request_bytes", "_memory", "_muted", "_owns_buffer",
+        "_reserved", "_service", "_start", "_tick", "active_ms", "buffer", "bytes_in", "bytes_out",
+        "client_id", "is_backed_up", "is_blocked", "is_closed", "is_sending", "listener", "number",
+        "on_closed", "on_followed", "outgoing", "peer", "requests", "send", "shortcut", "shut",
+        "software", "user", "view", "waiting", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -123,7 +123,7 @@ class Connection:
         self._end = 0  # one past the last that was received
         self._reserved = 0  # bytes, beyond the small buffer that each may have
         self._owns_buffer = False
-        self._is_blocked = False  # by a parked request that nothing may overtake, or muted
+        self.is_blocked = False  # by a parked request that nothing may overtake, or muted
         self._muted: Deadline | None = None
         self._is_handling = False
 
@@ -132,7 +132,7 @@ class Connection:
         """Whether the door should read: there is room, and somebody to use what comes."""
         if self.is_backed_up:
             return False
-        if not self._is_blocked:
+        if not self.is_blocked:
             return True
         # A buffer that is full of one unfinished frame grows with the next read.
         return self._muted is None and self._end - self._start < len(self.buffer)
@@ -211,8 +211,26 @@ class Connection:
 
     def received(self, count: int) -> None:
         self.bytes_in += count
-        self._end += count
-        filled = self._end == len(self.buffer)
+        self._end = end = self._end + count
+        shortcut = self.shortcut
+        if (
+            shortcut is not None
+            and not (self._owns_buffer or self.is_backed_up or self.is_blocked)
+            and 4 < count < len(self.buffer)
+            and _SIZE.unpack_from(self.buffer)[0] == count - 4
+        ):
+            # All that most reads bring is one request like the last: as `handle`, without a loop.
+            self._start = end
+            try:
+                if shortcut.serve(self, 4, end):
+                    self.requests += 1
+                    self._start = self._end = 0
+                    return
+            except Exception as error:
+                self._fail(error)
+                return
+            self._start = 0
+        filled = end == len(self.buffer)
         self.handle()
         if self._end:
             if not self._owns_buffer:
@@ -232,7 +250,7 @@ class Connection:
         try:
             while (left := self._end - self._start) >= 4 and not (
                 self.is_backed_up
-                or (self._is_blocked and not self._is_given_way())
+                or (self.is_blocked and not self._is_given_way())
                 or self.is_closed
             ):
                 start = self._start
@@ -247,21 +265,24 @@ class Connection:
                     self, start + 4, end
                 ):
                     self._start = start
-                    self._is_blocked = True
+                    self.is_blocked = True
                     break
                 self.requests += 1
             if self._start == self._end:
                 self._start = self._end = 0
                 if self._memory.is_short:
                     self.shrink()  # others cannot even read their requests
-        except ProtocolError as error:
-            _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
-            self.close()
-        except Exception:
-            _logger.exception("a request of %s failed; closing", self.peer)
-            self.close()
+        except Exception as error:
+            self._fail(error)
         finally:
             self._is_handling = False
+
+    def _fail(self, error: Exception) -> None:
+        if isinstance(error, ProtocolError):
+            _logger.warning("%s sent a bad request: %s; closing", self.peer, error)
+        else:
+            _logger.error("a request of %s failed; closing", self.peer, exc_info=error)
+        self.close()
 
     def _is_given_way(self) -> bool:
         """Whether what blocks has ended its wait for the sake of the request behind it."""
@@ -269,7 +290,7 @@ class Connection:
             return False
         _, key = _SIZE_AND_KEY.unpack_from(self.buffer, self._start)
         self.on_followed(key)
-        return not self._is_blocked
+        return not self.is_blocked
 
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
@@ -293,7 +314,7 @@ class Connection:
     def owe(self, request: Owed, *, blocks: bool) -> None:
         """The answer comes later, by `settle`. What blocks lets no later request overtake it."""
         self.waiting.append(request)
-        self._is_blocked = blocks or len(self.waiting) >= MOST_WAITING
+        self.is_blocked = blocks or len(self.waiting) >= MOST_WAITING
 
     def settle(self) -> None:
         """Some request that was owed its answer has it now."""
@@ -304,7 +325,7 @@ class Connection:
             waiting.popleft()
             self.outgoing.extend(pieces)
         self.send_soon()
-        if not waiting and self._is_blocked:
+        if not waiting and self.is_blocked:
             self._unblock()
 
     def settle_with(self, piece: bytes) -> None:
@@ -314,12 +335,12 @@ class Connection:
         assert len(self.waiting) == 1, f"{len(self.waiting)} requests wait"
         self.waiting.clear()
         self.answer_with(piece)
-        if self._is_blocked:
+        if self.is_blocked:
             self._unblock()
 
     def _unblock(self) -> None:
         if self._muted is None:
-            self._is_blocked = False
+            self.is_blocked = False
             if self._end:
                 self.handle()
 
@@ -339,7 +360,7 @@ class Connection:
             if muted.due_ms > self._muted.due_ms:
                 muted, self._muted = self._muted, muted
             muted.cancel()
-        self._is_blocked = True
+        self.is_blocked = True
         self.watch()
 
     def _unmute(self) -> None:

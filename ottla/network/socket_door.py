@@ -68,7 +68,7 @@ class SocketDoor:
             connection.close()
             return
         connection.received(count)
-        if not connection.is_hungry:
+        if connection.is_blocked or connection.is_backed_up:
             self._watch()
 
     def _is_to_read(self, events: int) -> bool:

@@ -50,6 +50,21 @@ class Echo:
         return True
 
 
+class Known:
+    """A shortcut that leaves all but one request to the service."""
+
+    def __init__(self, service: Echo, body: bytes) -> None:
+        self.served = 0
+        self._service = service
+        self._body = body
+
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
+        if connection.view[start:end] != self._body or connection.waiting:
+            return False
+        self.served += 1
+        return self._service.serve(connection, start, end)
+
+
 class Wire:
     """The other end: puts bytes in, and collects what comes out."""
 

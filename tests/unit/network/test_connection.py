@@ -15,7 +15,7 @@ from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
 from ottla.timing.timer import Timer
 from ottla.timing.wheel import Deadline
-from tests.unit.network.echo import Wire, frame
+from tests.unit.network.echo import Known, Wire, frame
 
 
 @given(
@@ -243,6 +243,44 @@ def test_a_request_that_fails_closes_only_its_connection(body: bytes) -> None:
     wire.put(frame(body) + frame(b"say:2"))
     assert wire.connection.is_closed
     assert wire.service.served == [body]
+
+
+@given(
+    st.lists(st.sampled_from([b"say:1", b"say:2", b"park:", b"produce:"]), max_size=8),
+    st.lists(st.integers(1, 20), max_size=20),
+)
+def test_with_a_shortcut_all_is_as_without(bodies: list[bytes], cuts: list[int]) -> None:
+    plain, quick = Wire(), Wire()
+    quick.connection.shortcut = known = Known(quick.service, b"say:1")
+    for wire in (plain, quick):
+        lent, data = ReceiveBuffer.of(SMALL_BUFFER), b"".join(map(frame, bodies))
+        for cut in (*cuts, len(data)):
+            wire.put(data[:cut], lent)
+            data = data[cut:]
+        number = 0
+        while number < len(wire.service.parked):
+            wire.settle(number)
+            number += 1
+    assert quick.service.served == plain.service.served == bodies
+    assert quick.answers() == plain.answers() == bodies
+    assert quick.connection.requests == len(bodies)
+    assert known.served <= bodies.count(b"say:1")
+
+
+def test_a_shortcut_serves_what_it_knows() -> None:
+    wire, lent = Wire(), ReceiveBuffer.of(SMALL_BUFFER)
+    wire.connection.shortcut = known = Known(wire.service, b"say:1")
+    for body in (b"say:1", b"say:2", b"say:1"):
+        wire.put(frame(body), lent)
+    assert (known.served, wire.answers()) == (2, [b"say:1", b"say:2", b"say:1"])
+
+
+@pytest.mark.parametrize("body", [b"bad:", b"bug:"])
+def test_a_shortcut_that_fails_closes_only_its_connection(body: bytes) -> None:
+    wire, lent = Wire(), ReceiveBuffer.of(SMALL_BUFFER)
+    wire.connection.shortcut = Known(wire.service, body)
+    wire.put(frame(body), lent)
+    assert (wire.connection.is_closed, wire.shut) == (True, 1)
 
 
 @given(st.binary(max_size=3000))
