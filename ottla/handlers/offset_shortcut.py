@@ -27,8 +27,8 @@ class OffsetShortcut(CommitShortcut):
     """It blocks its connection until it is answered: so it is itself what is owed."""
 
     __slots__ = (
-        "_answer_rest", "_answer_size", "_commit", "_connection", "_correlation_id", "_counts",
-        "_key", "_offset_at", "_place", "_start", "_who", "pieces",
+        "_answer_rest", "_answer_size", "_commit", "_connection", "_correlation_id",
+        "_offset_at", "_place", "_requests", "_start", "_who", "pieces",
     )  # fmt: skip
 
     def __init__(
@@ -48,7 +48,7 @@ class OffsetShortcut(CommitShortcut):
             request.generation_id_or_member_epoch,
         )
         (self._place,) = offsets.places
-        self._counts, self._key = services.requests.by_version, (COMMIT, version)
+        self._requests = services.requests.of(COMMIT, version)
         self._start = self._prefix + offsets.rows[:_INDEX_BYTES]
         self._offset_at = HEAD_BYTES + len(self._start)
         self._answer_size, self._answer_rest = self.answer[:4], self.answer[8:]
@@ -73,7 +73,7 @@ class OffsetShortcut(CommitShortcut):
         ):
             self._commit = services.groups.repeated_commit(self._who, self._place)
             return super().serve(connection, start, end)
-        self._counts[self._key] += 1
+        self._requests.value += 1
         self._connection = connection
         self._correlation_id = buffer[start + 4 : start + HEAD_BYTES]
         connection.owe(self, blocks=True)

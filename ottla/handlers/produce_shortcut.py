@@ -27,8 +27,8 @@ _ZSTD_FROM = 7
 _START_OFFSET_FROM = 5
 _SMALLEST_BATCH = 61
 _PRODUCE = 0
-_HEAD_BYTES = 8  # key, version, correlation id
-_KEY_AND_VERSION = Struct(">hh")
+_HEAD = Struct(">ii")  # key and version in one, correlation id
+_HEAD_BYTES = _HEAD.size
 _INT32 = Struct(">i")
 _PRODUCER = Struct(">qh")
 _PRODUCER_AT = 43
@@ -44,8 +44,8 @@ class ProduceShortcut:
     """For one connection, version, client, topic and partition."""
 
     __slots__ = (
-        "_acks", "_answer_bytes", "_counts", "_head", "_is_flexible", "_is_transactional", "_key",
-        "_key_and_version", "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes",
+        "_acks", "_answer_bytes", "_head", "_is_flexible", "_is_transactional", "_key_and_version",
+        "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes", "_requests",
         "_special_bits", "_tail", "_version",
     )  # fmt: skip
 
@@ -61,10 +61,9 @@ class ProduceShortcut:
     ) -> None:
         self._partition = partition
         self._now_ms = services.clock.now_ms
-        self._counts = services.requests.by_version
+        self._requests = services.requests.of(_PRODUCE, version)
         self._known = services.shortcuts
-        self._key = (_PRODUCE, version)
-        self._key_and_version = _KEY_AND_VERSION.pack(_PRODUCE, version)
+        self._key_and_version = _PRODUCE << 16 | version
         # Of what is transactional, or zstd in versions that may not carry it.
         self._special_bits = TRANSACTIONAL_BIT if version >= _ZSTD_FROM else TRANSACTIONAL_BIT | 4
         self._is_transactional = is_transactional
@@ -108,9 +107,11 @@ class ProduceShortcut:
         """False if the request does not look like the last one, or is not answered at once."""
         partition, buffer = self._partition, connection.buffer
         at = start + self._prefix_bytes
+        if end - at < _SMALLEST_BATCH:
+            return False  # or a length would be read that may lie behind the buffer
+        key_and_version, correlation_id = _HEAD.unpack_from(buffer, start)
         if (
-            end - at < _SMALLEST_BATCH  # or a length would be read that may lie behind the buffer
-            or not buffer.startswith(self._key_and_version, start)
+            key_and_version != self._key_and_version
             or connection.waiting
             or not partition.answers_at_once
         ):
@@ -118,12 +119,16 @@ class ProduceShortcut:
         if not buffer.startswith(self._prefix, start + _HEAD_BYTES):
             return self._pass_on(connection, start, end)
         if self._is_flexible:
-            records = self._compact_records(connection, at, end)
+            # The length is one more than it says; three empty tag buffers follow the records.
+            length, at = _read_varint(buffer, at)
+            is_whole = at + length + 2 == end and buffer.endswith(_NO_TAGS, at, end)
+            records = connection.view[at : end - 3]
         else:
             (length,) = _INT32.unpack_from(buffer, at)
-            records = connection.view[at + 4 : end] if at + 4 + length == end else None
+            is_whole = at + 4 + length == end
+            records = connection.view[at + 4 : end]
         if (
-            records is None
+            not is_whole
             or len(records) < _SMALLEST_BATCH
             or records[16] != 2
             or (records[22] & self._special_bits and not self._is_in_transaction(records))
@@ -136,11 +141,10 @@ class ProduceShortcut:
         except KafkaError:
             connection.shortcut = None
             return False  # the long way says why, if it does not find another partition
-        (correlation_id,) = _INT32.unpack_from(buffer, start + 4)
         if group is not None:
             place = len(connection.outgoing)
-            partition.unsure.append((group, self._take_back, connection, place, correlation_id))
-        self._counts[self._key] += 1
+            partition.unsure.append((group, self, connection, place, correlation_id))
+        self._requests.value += 1
         connection.answer_with(
             self._pack(
                 self._answer_bytes, correlation_id, self._head, first, log_append_time,
@@ -165,25 +169,6 @@ class ProduceShortcut:
         connection.shortcut = other
         return other.serve(connection, start, end)
 
-    def _compact_records(self, connection: Connection, at: int, end: int) -> memoryview | None:
-        """The one batch that follows the prefix, if nothing but it does."""
-        buffer = connection.buffer
-        length = buffer[at]
-        at += 1
-        if length >= 0x80:
-            length &= 0x7F
-            shift = 7
-            while (byte := buffer[at]) >= 0x80 and shift < 28:
-                length |= (byte & 0x7F) << shift
-                shift += 7
-                at += 1
-            length |= byte << shift
-            at += 1
-        # The length is one more than it says; three empty tag buffers follow the records.
-        if at + length + 2 != end or not buffer.startswith(_NO_TAGS, end - 3):
-            return None
-        return connection.view[at : end - 3]
-
     def _refusal(self, error: KafkaError, correlation_id: int) -> bytes:
         return self._answer(
             base_offset=-1,
@@ -193,11 +178,21 @@ class ProduceShortcut:
             correlation_id=correlation_id,
         )
 
-    def _take_back(self, connection: Connection, place: int, correlation_id: int) -> None:
+    def take_back(self, connection: Connection, place: int, correlation_id: int) -> None:
         """The write failed. The answer has not left: answers are sent after the writes."""
         if not connection.is_closed:
             error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the records could not be written")
             connection.outgoing[place] = self._refusal(error, correlation_id)
+
+
+def _read_varint(buffer: bytearray, at: int) -> tuple[int, int]:
+    """The number, and where it ends. One that is too long is wrong, and so is where it ends."""
+    number = shift = 0
+    while (byte := buffer[at]) >= 0x80 and shift < 28:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        at += 1
+    return number | byte << shift, at + 1
 
 
 def shortcut_for(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -34,14 +33,30 @@ from ottla.timing.timer import Timer
 
 
 @dataclass(slots=True)
+class Count:
+    value: int = 0
+
+
+@dataclass(slots=True)
 class RequestCounts:
     """How often each API was asked, by version; read by the metrics."""
 
-    by_version: Counter[tuple[int, int]] = field(default_factory=Counter)
     failures: int = 0  # requests that met a bug of ours
+    _counts: dict[tuple[int, int], Count] = field(default_factory=dict)
+
+    @property
+    def by_version(self) -> dict[tuple[int, int], int]:
+        return {key: count.value for key, count in self._counts.items() if count.value}
+
+    def of(self, key: int, version: int) -> Count:
+        """To be kept by whoever counts often."""
+        count = self._counts.get((key, version))
+        if count is None:
+            count = self._counts[key, version] = Count()
+        return count
 
     def count(self, key: int, version: int) -> None:
-        self.by_version[key, version] += 1
+        self.of(key, version).value += 1
 
 
 CheckAlteration = Callable[[str, Mapping[str, str | None]], None]

@@ -6,7 +6,6 @@ Appends of one tick share a write. What depends on the write is settled in the s
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Protocol
 
 from ottla.network.connection import Connection
@@ -25,9 +24,16 @@ from ottla.timing.tick import Tick
 _logger = logging.getLogger(__name__)
 
 
-# An answer that was made before the write it depends on: what it depends on, how it is taken back,
-# and where it is. A tuple, because there is one for nearly every request.
-Unsure = tuple[AppendGroup, Callable[[Connection, int, int], None], Connection, int, int]
+class Answering(Protocol):
+    """Who made an answer before the write that it depends on."""
+
+    def take_back(self, connection: Connection, place: int, correlation_id: int) -> None:
+        """The write failed, and the answer has not left: it is at this place among the others."""
+
+
+# Such an answer: what it depends on, who made it, and where it is. A tuple, because there is one
+# for nearly every request.
+Unsure = tuple[AppendGroup, Answering, Connection, int, int]
 
 
 class Watch(Protocol):
@@ -242,9 +248,9 @@ class Partition:
             self._watch.disk_failed(error)
         if self.unsure:
             unsure, self.unsure = self.unsure, []
-            for group, take_back, connection, place, correlation_id in unsure:
-                if group.error is not None:
-                    take_back(connection, place, correlation_id)
+            group = unsure[0][0]
+            if group.error is not None or group is not unsure[-1][0]:  # nearly always there is one
+                _take_back(unsure)
         if self._commit is not None and not self.answers_at_once:
             self._commit.written()
         self.advance()
@@ -282,3 +288,9 @@ class Partition:
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.index}"
+
+
+def _take_back(unsure: list[Unsure]) -> None:
+    for group, answering, connection, place, correlation_id in unsure:
+        if group.error is not None:
+            answering.take_back(connection, place, correlation_id)

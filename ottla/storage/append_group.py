@@ -15,8 +15,11 @@ class AppendGroup:
         "aborted",
         "appends",
         "error",
+        "last_offset",
+        "most_bytes",
         "next_offset",
         "now_ms",
+        "old_from_ms",
         "size_bytes",
         "tracks_producers",
     )
@@ -26,6 +29,10 @@ class AppendGroup:
         self.aborted: list[AbortedTransaction] | None = None
         self.size_bytes = 0
         self.now_ms = now_ms
+        # Up to where an append still fits into its segment without another look at that.
+        self.most_bytes = 0
+        self.last_offset = -1
+        self.old_from_ms = 0
         self.next_offset = next_offset  # where the log ends if the write fails
         self.tracks_producers = False
         self.error: Exception | None = None

@@ -32,7 +32,7 @@ from ottla.storage.incoming import (
 )
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
-from ottla.storage.segment import Append, Segment
+from ottla.storage.segment import MAX_RELATIVE_OFFSET, Append, Segment
 from ottla.storage.slice import Slice
 from ottla.storage.snapshots import encode_snapshot
 from ottla.storage.timestamp_search import TimestampSearch
@@ -117,7 +117,14 @@ class Log:
         # What nearly all appends are. The same as below, with as few calls as it can be done.
         size_bytes, first_offset, timestamp = len(view), self.next_offset, fields[8]
         last_offset = first_offset + fields[6]
-        group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
+        group = self._group
+        if (
+            group is None
+            or group.size_bytes + size_bytes > group.most_bytes
+            or last_offset > group.last_offset
+            or timestamp >= group.old_from_ms
+        ):
+            group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
         patch_into(view, 0, first_offset, fields[1], leader_epoch)
         group.appends.append((view, first_offset, last_offset, timestamp, last_offset))
         group.size_bytes += size_bytes
@@ -280,9 +287,12 @@ class Log:
             or not segment.has_room_for(last_offset, total_bytes)
         ):
             self._commit_or_roll(size_bytes, last_offset, timestamp, now_ms)
-            group = self._group
+            group, segment = self._group, self.segments[-1]
         if group is None:
             group = self._group = AppendGroup(self.next_offset, now_ms)
+            group.most_bytes = min(_MAX_GROUP_BYTES, segment.room_bytes)
+            group.last_offset = segment.base_offset + MAX_RELATIVE_OFFSET
+            group.old_from_ms = segment.may_be_old_from
         return group
 
     def _commit_or_roll(

@@ -148,6 +148,10 @@ class Segment:
             and not self._indexes_are_full
         )
 
+    @property
+    def room_bytes(self) -> int:
+        return self.config.segment_bytes - self.size_bytes
+
     def write(self, appends: Sequence[AppendFields], *, now_ms: int) -> None:
         """All of them with one write, or none of them and the file as it was."""
         log = self._log or self.log
@@ -155,8 +159,7 @@ class Segment:
             log.append((appends[0][0],))
         else:
             log.append([append[0] for append in appends])
-        for append in appends:
-            self.note(append)
+        self._note(appends)
         if self.size_bytes >= self.reserve.due_bytes:
             self._set_blocks_aside(now_ms)
 
@@ -169,19 +172,20 @@ class Segment:
                 if spared := within(free_bytes, wanted):
                     self.log.reserve(spared)
 
-    def note(self, append: AppendFields) -> None:
+    def _note(self, appends: Sequence[AppendFields]) -> None:
         """Take into account what now stands at the segment's end."""
-        data, _, last_offset, timestamp, offset_of_timestamp = append
         if self.first_timestamp is None:
-            self._note_first(timestamp)
-        if timestamp > self.max_timestamp:
-            self.max_timestamp = timestamp
-            self.offset_of_max_timestamp = offset_of_timestamp
-        if self._bytes_since_entry > self.config.index_interval_bytes:
-            self._add_entries(last_offset)
-        size = len(data)
-        self._bytes_since_entry += size
-        self.size_bytes += size
+            self._note_first(appends[0][3])
+        interval_bytes, latest = self.config.index_interval_bytes, self.max_timestamp
+        for data, _, last_offset, timestamp, offset_of_timestamp in appends:
+            if timestamp > latest:
+                self.max_timestamp = latest = timestamp
+                self.offset_of_max_timestamp = offset_of_timestamp
+            if self._bytes_since_entry > interval_bytes:
+                self._add_entries(last_offset)
+            size = len(data)
+            self._bytes_since_entry += size
+            self.size_bytes += size
 
     def note_batch(self, size_bytes: int, last_offset: int, max_timestamp: int) -> None:
         """The same for one batch, from its header alone."""
