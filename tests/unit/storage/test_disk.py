@@ -263,3 +263,21 @@ def test_an_empty_file_is_not_emptied(tmp_path: Path, monkeypatch: pytest.Monkey
     file.append([b"abc"])
     file.truncate(0)
     assert emptied == [0]
+
+
+def test_nobody_waits_for_the_blocks_of_a_removed_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = RealDisk()
+    create(disk, f"{tmp_path}/old").append([b"abc"])
+    close, made = os.close, f"{tmp_path}/new"
+
+    def close_slowly(number: int) -> None:
+        if not os.path.exists(made):
+            create(disk, made).append([b"xyz"])  # would wait for ever, if it had to
+        close(number)
+
+    monkeypatch.setattr(os, "close", close_slowly)
+    disk.remove(f"{tmp_path}/old")
+    assert disk.read(made) == b"xyz"
+    assert disk.status(f"{tmp_path}/old") is None
