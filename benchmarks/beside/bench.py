@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +18,9 @@ from benchmarks.drivers import driver
 from benchmarks.drivers.driver import Outcome
 from benchmarks.drivers.frames import RawRequest
 
+_GONE_WITHIN_S = 60
+_POLL_S = 0.02
+
 
 @dataclass(slots=True)
 class Bench:
@@ -25,8 +30,16 @@ class Bench:
     scale: float  # of the full amount of work
     outcomes: list[Outcome] = field(default_factory=list)  # of the drivers since the last take
 
-    def fresh_topic(self, partitions: int = 1) -> AbstractContextManager[str]:
-        return self.admin.fresh_topic(partitions)
+    @contextmanager
+    def fresh_topic(self, partitions: int = 1) -> Iterator[str]:
+        """Its files are gone at the end: to free gigabytes must not be in the next run's way."""
+        with self.admin.fresh_topic(partitions) as topic:
+            yield topic
+        give_up = time.perf_counter() + _GONE_WITHIN_S
+        while any(self.folder.glob(f"data/{topic}-*")):
+            if time.perf_counter() > give_up:
+                raise TimeoutError(f"{topic} still has files after {_GONE_WITHIN_S} s")
+            threading.Event().wait(_POLL_S)
 
     def amount(self, full: float) -> int:
         return max(1, int(full * self.scale))

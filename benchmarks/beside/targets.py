@@ -186,7 +186,7 @@ def broker_settings(folder: Path, port: int) -> dict[str, str]:
         "listeners": f"PLAINTEXT://127.0.0.1:{port}",
         "log.dirs": str(folder / "data"),
         "log.retention.ms": "-1",
-        "log.segment.delete.delay.ms": "1000",
+        "log.segment.delete.delay.ms": "200",
         "offsets.topic.replication.factor": "1",
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
