@@ -114,6 +114,11 @@ class Metrics:
         """Asking again puts the new callable in the place of the old."""
         self._member(bean, labels, Gauge, read).read = read
 
+    def show(self, bean: str, histogram: Histogram) -> None:
+        """One that lives longer than these metrics."""
+        name, bean, key = _parse(bean, {})
+        self._families[name] = _Family(name, bean, Histogram.kind, {key: histogram})
+
     def forget(self, **labels: str) -> None:
         """Drops the metrics that have all these labels, as of a topic that is deleted."""
         wanted = {_legal(key): value for key, value in labels.items()}.items()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.beside import memory, usage
 from benchmarks.beside.admin import Admin
+from benchmarks.beside.stall import longest_between_ms, stalls
 from benchmarks.beside.targets import Running, Target
 from benchmarks.drivers import driver
 from benchmarks.drivers.driver import Outcome
@@ -80,9 +81,13 @@ class Bench:
         return taken
 
     def _drive(self, program: str, mode: str, options: dict[str, object]) -> Outcome:
+        stalls_before = stalls(self.running.metrics_url)
         before = usage.cpu_seconds(self.running.pids)
         outcome = driver.drive(program, mode, options)
         outcome["broker_cpu_s"] = round(usage.cpu_seconds(self.running.pids) - before, 2)
+        stalls_after = stalls(self.running.metrics_url)
+        if stalls_before and stalls_after:
+            outcome["longest_stall_ms"] = longest_between_ms(stalls_before, stalls_after)
         self.outcomes.append(outcome)
         return outcome
 

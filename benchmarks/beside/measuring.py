@@ -63,9 +63,11 @@ def measure_warm(
     with ExitStack() as stack:
         benches = {each.name: _warm(each, warm_up, options, stack) for each in targets}
         for scenario in chosen:
-            for name, turns in _take_turns(scenario, benches, options.passes).items():
+            taken = _take_turns(scenario, benches, options.passes)
+            for name, turns in taken.items():
                 _note_turns(f"{name}: ", table.figures.setdefault(name, {}), scenario, turns)
                 runs[name][scenario.name] = benches[name].take_outcomes()
+            table.ratios |= _ratios(scenario, taken)
         for name, bench in benches.items():
             note(table.figures[name], memory, usage.peak_mb(bench.running.pids), of=f"{name}: ")
             if (stall_ms := longest_stall_ms(bench.running.metrics_url)) is not None:
@@ -101,6 +103,15 @@ def _take_turns(
     return turns
 
 
+def _ratios(scenario: Scenario, taken: Mapping[str, Sequence[Turn]]) -> dict[str, list[float]]:
+    """By the row, what Ottla reached of Kafka's figure in each pass."""
+    pairs = list(zip(taken.get("Ottla", ()), taken.get("Kafka", ()), strict=False))
+    return {
+        row.label: [ottla.figures[number] / kafka.figures[number] for ottla, kafka in pairs]
+        for number, row in enumerate(scenario.rows)
+    }
+
+
 def _note_turns(of: str, figures: Figures, scenario: Scenario, turns: Sequence[Turn]) -> None:
     """The median of each row."""
     columns = zip(*(turn.figures for turn in turns), strict=True)
@@ -112,7 +123,12 @@ def _note_turns(of: str, figures: Figures, scenario: Scenario, turns: Sequence[T
     # Where the client takes a whole core, the broker is not what limits.
     share = median(each["client_cpu_s"] / each["seconds"] for each in outcomes)
     cpu = f"client {client_s:.2f} s, {share:.0%} of a core; broker {broker_s:.2f} s"
-    print(f"{'':44} cpu: {cpu}", flush=True)
+    print(f"{'':44} cpu: {cpu}{_stalls(outcomes)}", flush=True)
+
+
+def _stalls(outcomes: Sequence[Outcome]) -> str:
+    longest = [each["longest_stall_ms"] for each in outcomes if "longest_stall_ms" in each]
+    return f"; the loop stood still for at most {max(longest):g} ms" if longest else ""
 
 
 def note(figures: Figures, row: Row, value: float, *, of: str) -> None:

@@ -47,6 +47,7 @@ def gather(broker: Broker) -> Metrics:
     measure_quotas(metrics, broker)
     measure_stability(metrics, broker)
     metrics.gauge("ottla:type=EventLoop,name=LongestStallMs", _value(broker.stalls.longest_ms))
+    metrics.show("ottla:type=EventLoop,name=StallMs", broker.stalls.times_ms)
     return metrics
 
 

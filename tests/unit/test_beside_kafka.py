@@ -9,7 +9,7 @@ import pytest
 from benchmarks.beside import plots
 from benchmarks.beside.rows import Must, Row, above, at_least, at_most, below
 from benchmarks.beside.scenarios import SCENARIOS
-from benchmarks.beside.stall import find_stall_ms
+from benchmarks.beside.stall import find_stall_ms, find_stalls, longest_between_ms
 from benchmarks.beside.table import Table
 
 
@@ -39,6 +39,28 @@ def test_the_table_says_where_ottla_falls_short() -> None:
     assert fetch.split() == ["fetch", "1,000", "900", "MB/s", "0.90", ">=", "1x", "SHORT"]
     assert start.split() == ["start", "2.1", "0.2", "s", "0.10", "<=", "0.4", "ok"]
     assert other.split() == ["other", "-", "-", "us", "-"]
+
+
+def test_what_lies_within_the_noise_of_a_run_is_left_open() -> None:
+    table = Table({"Kafka": {"a": 100, "b": 100}, "Ottla": {"a": 99, "b": 99}})
+    table.ratios = {"a": [0.97, 0.99, 1.02], "b": [0.98, 0.99, 0.995]}
+    a, b = table.text([Row("a", "MB/s", at_least(1)), Row("b", "MB/s", at_least(1))]).splitlines()[
+        1:
+    ]
+    assert a.split()[4:] == ["0.99", "0.97-1.02", ">=", "1x", "OPEN"]
+    assert b.split()[-1] == "SHORT"
+
+
+def test_the_longest_stall_of_a_run_is_that_of_the_last_bucket_that_grew() -> None:
+    bucket = 'ottla_EventLoop_StallMs_bucket{le="%s"} %s\n'
+    before = find_stalls(
+        "".join(bucket % pair for pair in (("1.0", 5.0), ("10.0", 7.0), ("+Inf", 8.0)))
+    )
+    after = find_stalls(
+        "".join(bucket % pair for pair in (("1.0", 9.0), ("10.0", 12.0), ("+Inf", 13.0)))
+    )
+    assert longest_between_ms(before, after) == 10
+    assert longest_between_ms({}, after) == float("inf")
 
 
 def test_every_row_has_a_name_of_its_own() -> None:
