@@ -90,7 +90,7 @@ class SimulatedFile:
     def start_write_back(self, position: int, length: int) -> None:
         self._check_usable()
 
-    def close(self) -> None:
+    def close(self, *, keeps_reserve: bool = False) -> None:
         self._faults.check_alive()
         self._closed = True
 

@@ -331,7 +331,8 @@ class LogDirectory:
             for dropped in log.unfinished:
                 dropped.cancel()
             for segment in log.segments:
-                segment.close()
+                # To give blocks back may wait for the disk: whoever removes the files does it.
+                segment.close(keeps_reserve=True)
         renamed = str(FolderName(*partition, Fate.DELETE, tag))
         self.disk.rename(f"{self.path}/{self.folders.pop(partition)}", f"{self.path}/{renamed}")
         self.checkpoints.forget(partition)

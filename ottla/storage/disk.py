@@ -178,11 +178,12 @@ class RealFile:
         finally:
             self.unpin()
 
-    def close(self) -> None:
+    def close(self, *, keeps_reserve: bool = False) -> None:
         with self._descriptor.guard, _Judging(self.path):
             try:
                 # Whoever removed the file has released its blocks, too.
-                if self._reserve_end > self._size and not self._descriptor.removed:
+                keeps_reserve = keeps_reserve or self._descriptor.removed
+                if self._reserve_end > self._size and not keeps_reserve:
                     os.ftruncate(self._descriptor.get(), self._size)
                     self._reserve_end = 0
             finally:

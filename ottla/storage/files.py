@@ -94,8 +94,8 @@ class File(Protocol):
     def start_write_back(self, position: int, length: int) -> None:
         """Let the disk begin on what was written, so that a later `sync` is short."""
 
-    def close(self) -> None:
-        """Releases reserved blocks. Again is no error."""
+    def close(self, *, keeps_reserve: bool = False) -> None:
+        """Releases reserved blocks, unless the file goes soon and they with it. Again is no error."""
 
 
 class Lock(Protocol):

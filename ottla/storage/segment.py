@@ -430,9 +430,9 @@ class Segment:
         self.log.sync()
         self.save_indexes(sync=True)
 
-    def close(self) -> None:
+    def close(self, *, keeps_reserve: bool = False) -> None:
         if self._log is not None:
-            self._log.close()
+            self._log.close(keeps_reserve=keeps_reserve)
             self._log = None
 
 

@@ -281,3 +281,18 @@ def test_nobody_waits_for_the_blocks_of_a_removed_file(
     disk.remove(f"{tmp_path}/old")
     assert disk.read(made) == b"xyz"
     assert disk.status(f"{tmp_path}/old") is None
+
+
+def test_who_closes_a_file_that_goes_does_not_wait_for_its_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut: list[int] = []
+    for name in ("stays", "goes"):
+        file = create(RealDisk(), f"{tmp_path}/{name}", b"abc")
+        file.reserve(1 << 20)
+        if file._reserve_end == 0:
+            pytest.skip("this file system sets no blocks aside")
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "ftruncate", lambda number, size: cut.append(size))
+            file.close(keeps_reserve=name == "goes")
+    assert cut == [3]  # of the one that stays
