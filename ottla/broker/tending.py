@@ -15,7 +15,7 @@ from ottla.timing.timer import Timer
 _SLICE_MS = 5
 _POLL_MS = 100
 _WRITE_BACK_MS = 200
-_REMOVE_MS = 5_000
+_REMOVE_MS = 1_000
 _FLUSH_MS = 1_000
 _LONGEST_MS = 24 * 60 * 60 * 1000  # an interval of "never" is looked at once a day
 

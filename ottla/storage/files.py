@@ -95,7 +95,7 @@ class File(Protocol):
         """Let the disk begin on what was written, so that a later `sync` is short."""
 
     def close(self, *, keeps_reserve: bool = False) -> None:
-        """Releases reserved blocks, unless the file goes soon and they with it. Again is no error."""
+        """Releases reserved blocks, unless they go with the file soon. Again is no error."""
 
 
 class Lock(Protocol):

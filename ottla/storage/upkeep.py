@@ -51,6 +51,7 @@ class Upkeep:
         self._files = FileWork(background, on_disk_failed)
         self._compactor = compactor
         self._compacting: LogDirectory | None = None
+        self._is_finishing = False
         self._delete_delay_ms = delete_delay_ms
         self._removals: dict[str, Removals] = {}
         self._dated: dict[str, None] = {}  # deleted folders whose removal has a date
@@ -172,10 +173,16 @@ class Upkeep:
             self._dated.update(dict.fromkeys(fresh))
             removals.add(fresh, due_ms=now_ms + self._delete_delay_ms)
             if self._files.has_room_for(("remove", directory.path)):
-                due = removals.take_due(now_ms=now_ms, most=_MOST_REMOVED)
-                if due:
-                    self._remove(directory, removals, due, now_ms)
+                self._remove_due(directory, removals, now_ms)
             yield
+
+    def _remove_due(self, directory: LogDirectory, removals: Removals, now_ms: int) -> None:
+        """Some, and when they are gone the next: a topic may have thousands of partitions."""
+        if self._is_finishing:
+            return  # found again by their names at the next start
+        due = removals.take_due(now_ms=now_ms, most=_MOST_REMOVED)
+        if due:
+            self._remove(directory, removals, due, now_ms)
 
     def _remove(
         self, directory: LogDirectory, removals: Removals, due: list[str], now_ms: int
@@ -185,6 +192,7 @@ class Upkeep:
                 if path in self._dated:
                     del self._dated[path]
                     directory.deleted_folders.remove(path.rpartition("/")[2])
+            self._remove_due(directory, removals, now_ms)
 
         self._files.submit(
             ("remove", directory.path),
@@ -234,6 +242,7 @@ class Upkeep:
 
     def finish(self) -> None:
         """Wait for the file threads and end the cleaner: before the directories are closed."""
+        self._is_finishing = True
         self._compactor.close()
         for _ in self._files.take_results(wait=True):
             pass

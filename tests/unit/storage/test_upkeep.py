@@ -15,6 +15,7 @@ from ottla.storage.compactor import Compactor
 from ottla.storage.config import LogConfig
 from ottla.storage.cutting import take_oldest
 from ottla.storage.directories import LogDirectories
+from ottla.storage.directory import LogDirectory
 from ottla.storage.files import DiskFailed
 from ottla.storage.log import Log
 from ottla.storage.threads import Inline
@@ -96,6 +97,34 @@ def test_a_deleted_partition_s_folder_goes_after_the_delay() -> None:
     run(broker.upkeep.remove_files(NOW_MS + 100), broker.upkeep.poll(NOW_MS + 100))
     assert directory.deleted_folders == []
     assert broker.disk.status(f"/a/{renamed}") is None
+
+
+def deleted_topic(broker: Broker, *, partitions: int) -> LogDirectory:
+    for number in range(partitions):
+        broker.new_log(number)
+    directory = broker.directories.online["/a"]
+    for partition in list(directory.logs):
+        directory.delete(partition, tag="ab" * 16)
+    run(broker.upkeep.remove_files(NOW_MS), broker.upkeep.remove_files(NOW_MS + 100))
+    return directory
+
+
+def test_the_folders_of_a_large_topic_go_some_at_a_time_one_after_the_other() -> None:
+    broker = Broker()
+    directory = deleted_topic(broker, partitions=240)
+    left = [len(directory.deleted_folders)]
+    while broker.upkeep.is_busy:
+        run(broker.upkeep.poll(NOW_MS + 100))
+        left.append(len(directory.deleted_folders))
+    assert left == [120, 70, 20, 0]
+
+
+def test_a_broker_that_stops_does_not_wait_for_all_of_them() -> None:
+    broker = Broker()
+    directory = deleted_topic(broker, partitions=240)
+    broker.upkeep.finish()
+    assert len(directory.deleted_folders) == 70
+    assert not broker.upkeep.is_busy
 
 
 def test_a_log_is_flushed_when_its_limits_say_so() -> None:
