@@ -73,7 +73,7 @@ class OffsetShortcut(CommitShortcut):
         ):
             self._commit = services.groups.repeated_commit(self._who, self._place)
             return super().serve(connection, start, end)
-        self._requests.value += 1
+        self._requests.count += 1
         self._connection = connection
         self._correlation_id = buffer[start + 4 : start + HEAD_BYTES]
         connection.owe(self, blocks=True)

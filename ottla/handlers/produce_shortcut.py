@@ -144,7 +144,7 @@ class ProduceShortcut:
         if group is not None:
             place = len(connection.outgoing)
             partition.unsure.append((group, self, connection, place, correlation_id))
-        self._requests.value += 1
+        self._requests.count += 1
         connection.answer_with(
             self._pack(
                 self._answer_bytes, correlation_id, self._head, first, log_append_time,

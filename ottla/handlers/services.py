@@ -18,6 +18,7 @@ from ottla.handlers.producer_clients import ProducerClients
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
+from ottla.metrics import Counter
 from ottla.network.connection import Shortcut
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
@@ -33,30 +34,25 @@ from ottla.timing.timer import Timer
 
 
 @dataclass(slots=True)
-class Count:
-    value: int = 0
-
-
-@dataclass(slots=True)
 class RequestCounts:
     """How often each API was asked, by version; read by the metrics."""
 
     failures: int = 0  # requests that met a bug of ours
-    _counts: dict[tuple[int, int], Count] = field(default_factory=dict)
+    _counters: dict[tuple[int, int], Counter] = field(default_factory=dict)
 
     @property
     def by_version(self) -> dict[tuple[int, int], int]:
-        return {key: count.value for key, count in self._counts.items() if count.value}
+        return {key: each.count for key, each in self._counters.items() if each.count}
 
-    def of(self, key: int, version: int) -> Count:
+    def of(self, key: int, version: int) -> Counter:
         """To be kept by whoever counts often."""
-        count = self._counts.get((key, version))
-        if count is None:
-            count = self._counts[key, version] = Count()
-        return count
+        counter = self._counters.get((key, version))
+        if counter is None:
+            counter = self._counters[key, version] = Counter()
+        return counter
 
     def count(self, key: int, version: int) -> None:
-        self.of(key, version).value += 1
+        self.of(key, version).count += 1
 
 
 CheckAlteration = Callable[[str, Mapping[str, str | None]], None]
