@@ -15,8 +15,8 @@ class AppendGroup:
         "aborted",
         "appends",
         "error",
-        "last_offset",
         "most_bytes",
+        "most_offset",
         "next_offset",
         "now_ms",
         "old_from_ms",
@@ -24,15 +24,17 @@ class AppendGroup:
         "tracks_producers",
     )
 
-    def __init__(self, next_offset: int, now_ms: int) -> None:
+    def __init__(
+        self, next_offset: int, now_ms: int, *, most_bytes: int, most_offset: int, old_from_ms: int
+    ) -> None:
         self.appends: list[AppendFields] = []
         self.aborted: list[AbortedTransaction] | None = None
         self.size_bytes = 0
         self.now_ms = now_ms
         # Up to where an append still fits into its segment without another look at that.
-        self.most_bytes = 0
-        self.last_offset = -1
-        self.old_from_ms = 0
+        self.most_bytes = most_bytes
+        self.most_offset = most_offset
+        self.old_from_ms = old_from_ms
         self.next_offset = next_offset  # where the log ends if the write fails
         self.tracks_producers = False
         self.error: Exception | None = None

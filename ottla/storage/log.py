@@ -121,7 +121,7 @@ class Log:
         if (
             group is None
             or group.size_bytes + size_bytes > group.most_bytes
-            or last_offset > group.last_offset
+            or last_offset > group.most_offset
             or timestamp >= group.old_from_ms
         ):
             group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
@@ -289,10 +289,13 @@ class Log:
             self._commit_or_roll(size_bytes, last_offset, timestamp, now_ms)
             group, segment = self._group, self.segments[-1]
         if group is None:
-            group = self._group = AppendGroup(self.next_offset, now_ms)
-            group.most_bytes = min(_MAX_GROUP_BYTES, segment.room_bytes)
-            group.last_offset = segment.base_offset + MAX_RELATIVE_OFFSET
-            group.old_from_ms = segment.may_be_old_from
+            group = self._group = AppendGroup(
+                self.next_offset,
+                now_ms,
+                most_bytes=min(_MAX_GROUP_BYTES, segment.room_bytes),
+                most_offset=segment.base_offset + MAX_RELATIVE_OFFSET,
+                old_from_ms=segment.may_be_old_from,
+            )
         return group
 
     def _commit_or_roll(
