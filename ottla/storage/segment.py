@@ -174,7 +174,7 @@ class Segment:
 
     def _note(self, appends: Sequence[AppendFields]) -> None:
         """Take into account what now stands at the segment's end."""
-        if self.first_timestamp is None:
+        if self.first_timestamp is None and appends:  # none, if what was to be queued was refused
             self._note_first(appends[0][3])
         interval_bytes, latest = self.config.index_interval_bytes, self.max_timestamp
         for data, _, last_offset, timestamp, offset_of_timestamp in appends:

@@ -88,6 +88,12 @@ def test_reserved_blocks_do_not_make_the_file_longer() -> None:
     assert segment.log.size() == segment.size_bytes
 
 
+def test_nothing_to_write_changes_nothing() -> None:
+    segment = segment_of(LogConfig())
+    segment.write([], now_ms=NOW_MS)
+    assert (segment.size_bytes, segment.first_timestamp) == (0, None)
+
+
 def grow(segment: Segment, *, megabytes: int) -> None:
     piece = bytes(1_000_000)
     for _ in range(megabytes):
