@@ -11,6 +11,7 @@ from benchmarks.beside.rows import Must, Row, above, at_least, at_most, below
 from benchmarks.beside.scenarios import SCENARIOS
 from benchmarks.beside.stall import find_stall_ms, find_stalls, longest_between_ms
 from benchmarks.beside.table import Table
+from ottla.metrics import Histogram, Metrics
 
 
 @pytest.mark.parametrize(
@@ -44,21 +45,22 @@ def test_the_table_says_where_ottla_falls_short() -> None:
 def test_what_lies_within_the_noise_of_a_run_is_left_open() -> None:
     table = Table({"Kafka": {"a": 100, "b": 100}, "Ottla": {"a": 99, "b": 99}})
     table.ratios = {"a": [0.97, 0.99, 1.02], "b": [0.98, 0.99, 0.995]}
-    a, b = table.text([Row("a", "MB/s", at_least(1)), Row("b", "MB/s", at_least(1))]).splitlines()[
-        1:
-    ]
+    rows = [Row(name, "MB/s", at_least(1)) for name in ("a", "b")]
+    _, a, b = table.text(rows).splitlines()
     assert a.split()[4:] == ["0.99", "0.97-1.02", ">=", "1x", "OPEN"]
     assert b.split()[-1] == "SHORT"
 
 
 def test_the_longest_stall_of_a_run_is_that_of_the_last_bucket_that_grew() -> None:
-    bucket = 'ottla_EventLoop_StallMs_bucket{le="%s"} %s\n'
-    before = find_stalls(
-        "".join(bucket % pair for pair in (("1.0", 5.0), ("10.0", 7.0), ("+Inf", 8.0)))
-    )
-    after = find_stalls(
-        "".join(bucket % pair for pair in (("1.0", 9.0), ("10.0", 12.0), ("+Inf", 13.0)))
-    )
+    metrics, stalls = Metrics(), Histogram((1.0, 10.0))
+    metrics.show("ottla:type=EventLoop,name=StallMs", stalls)
+    for stall_ms in (0.5, 5.0, 50.0):
+        stalls.observe(stall_ms)
+    before = find_stalls(metrics.render().decode())
+    for stall_ms in (0.5, 0.5, 7.0):
+        stalls.observe(stall_ms)
+    after = find_stalls(metrics.render().decode())
+    assert after == {1.0: 3, 10.0: 5, float("inf"): 6}
     assert longest_between_ms(before, after) == 10
     assert longest_between_ms({}, after) == float("inf")
 
