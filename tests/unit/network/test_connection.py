@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.network.connection import LARGE_BUFFER, MOST_WAITING, SMALL_BUFFER, ReceiveBuffer
+from ottla.network.connection import (
+    LARGE_BUFFER,
+    MOST_READ,
+    MOST_WAITING,
+    SMALL_BUFFER,
+    ReceiveBuffer,
+)
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
 from ottla.timing.timer import Timer
@@ -187,6 +193,46 @@ def test_a_client_that_sends_much_is_read_in_larger_pieces() -> None:
         before, count = len(wire.connection.buffer), len(space)
         wire.put(frame(b"say:" + bytes(count - 8)))
         assert len(wire.connection.buffer) == min(before * 4, LARGE_BUFFER)
+
+
+def fill(wire: Wire, data: bytes) -> None:
+    """As a socket does of which more is there than a read takes."""
+    while data:
+        space = wire.connection.space()
+        assert space is not None
+        count = min(len(space), len(data))
+        wire.put(data[:count])
+        data = data[count:]
+
+
+def test_large_requests_in_a_row_are_read_two_at_a_time() -> None:
+    wire, bodies = Wire(), [b"say:" + bytes(900_000)] * 8
+    fill(wire, b"".join(map(frame, bodies)))
+    assert wire.answers() == bodies
+    assert 2 * 900_000 < len(wire.connection.buffer) < 2.2 * 900_000
+    assert wire.sends < len(bodies), "two answers leave together"
+
+
+def test_who_waits_for_an_answer_has_a_buffer_for_one_large_request() -> None:
+    wire, body = Wire(), b"say:" + bytes(900_000)
+    for _ in range(4):
+        fill(wire, frame(body))
+    assert wire.answers() == [body] * 4
+    assert 900_000 < len(wire.connection.buffer) < 1.1 * 900_000
+
+
+def test_huge_requests_are_read_one_by_one() -> None:
+    wire, bodies = Wire(), [b"say:" + bytes(MOST_READ)] * 3
+    fill(wire, b"".join(map(frame, bodies)))
+    assert wire.answers() == bodies
+    assert len(wire.connection.buffer) < 1.1 * MOST_READ
+
+
+def test_with_memory_for_one_request_a_second_waits_in_the_socket() -> None:
+    wire, bodies = Wire(memory=RequestMemory(1_000_000)), [b"say:" + bytes(900_000)] * 4
+    fill(wire, b"".join(map(frame, bodies)))
+    assert wire.answers() == bodies
+    assert len(wire.connection.buffer) - SMALL_BUFFER <= wire.memory.used_bytes <= 1_000_000
 
 
 def test_without_memory_there_is_no_space_until_some_comes_back() -> None:
