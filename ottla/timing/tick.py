@@ -54,17 +54,30 @@ class Tick:
         self._call_soon(self.end)
 
     def end(self) -> None:
-        """Do everything, and what that brings up, in the order: writes, settlements, sends."""
+        """Do everything, and what that brings up, in the order: writes, settlements, sends.
+
+        If one piece of work fails, the loop soon does the rest: whoever is not told that his write
+        is done, or does not send, would wait for ever.
+        """
         self._is_open = True
         while True:
             if self._writes:
                 works, self._writes = self._writes, []
+                queue = self._writes
             elif self._settlements:
                 works, self._settlements = self._settlements, []
+                queue = self._settlements
             elif self._sends:
                 works, self._sends = self._sends, []
+                queue = self._sends
             else:
                 break
-            for work in works:
-                work()
+            left = iter(works)
+            try:
+                for work in left:
+                    work()
+            except Exception:
+                queue[:0] = left
+                self._schedule()
+                raise
         self._is_open = False

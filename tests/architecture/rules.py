@@ -130,13 +130,18 @@ def broad_excepts(source: Source) -> Offences:
     if source.path in CATCHES_ALL:
         return
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.ExceptHandler):
+        if isinstance(node, ast.ExceptHandler) and not _passes_on(node):
             caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
             for kind in caught:
                 if kind is None:
                     yield node.lineno, "bare except"
                 elif isinstance(kind, ast.Name) and kind.id in ("Exception", "BaseException"):
                     yield node.lineno, f"except {kind.id}"
+
+
+def _passes_on(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
 
 
 def unfiled_todos(source: Source) -> Offences:

@@ -178,6 +178,7 @@ GOOD = [
         "import random\ndef f(chance: random.Random): ...",
     ),
     (rules.broad_excepts, "ottla/handlers/dispatch.py", "try:\n  f()\nexcept Exception:\n  pass"),
+    (rules.broad_excepts, "ottla/log.py", "try:\n  f()\nexcept Exception:\n  g()\n  raise"),
     (rules.unfiled_todos, "ottla/log.py", "x = 1  # " + "TODO(#12): later\ny = 'TODO'"),
     (rules.iterated_sets, "ottla/log.py", "for x in sorted({1, 2}):\n    y = x in {1, 2}"),
     (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from ottla.timing.tick import Tick
 
 
@@ -90,3 +92,26 @@ def test_what_was_put_off_before_a_round_is_done_before_it_reads() -> None:
     done.append("read")
     tick.end()
     assert done == ["write", "read"]
+
+
+def test_work_that_fails_does_not_keep_the_others_from_theirs() -> None:
+    loop = Loop()
+    done: list[str] = []
+    tick = Tick(loop.call_soon)
+
+    def fail() -> None:
+        raise ValueError("a bug")
+
+    tick.begin()
+    tick.send(lambda: done.append("send"))
+    tick.write(fail)
+    tick.write(lambda: done.append("write"))
+    tick.settle(lambda: done.append("settle"))
+    with pytest.raises(ValueError, match="a bug"):
+        tick.end()
+    assert done == []
+    loop.run()
+    assert done == ["write", "settle", "send"]
+    tick.write(lambda: done.append("later"))
+    loop.run()
+    assert done[-1] == "later"
