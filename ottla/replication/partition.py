@@ -239,24 +239,36 @@ class Partition:
         self._is_queued = False
         self._unwritten = 0
         if log is None:
+            self._take_back_all()  # another partition's write has found that the disk fails
             return
         try:
             log.commit()
         except OSError as error:
+            size_bytes = 0
             _logger.error("%s: %s; the records were refused", self, error.strerror or error)
         except DiskFailed as error:
+            size_bytes = 0
             self._watch.disk_failed(error)
+        except Exception:
+            # A bug of ours: nobody knows what the log holds now, so nobody may count on it.
+            self.log, self.is_leader = None, False
+            self._take_back_all()
+            raise
         if self.unsure:
             unsure, self.unsure = self.unsure, []
             group = unsure[0][0]
             if group.error is not None or group is not unsure[-1][0]:  # nearly always there is one
-                _take_back(unsure)
+                _take_back([each for each in unsure if each[0].error is not None])
         if self._commit is not None and not self.answers_at_once:
             self._commit.written()
         self.advance()
         records = log.next_offset - self._counted_end
         self._counted_end = log.next_offset
         self._watch.appended(self, records=records, size_bytes=size_bytes)
+
+    def _take_back_all(self) -> None:
+        unsure, self.unsure = self.unsure, []
+        _take_back(unsure)
 
     def _flushed(self) -> None:
         self.advance()
@@ -291,6 +303,5 @@ class Partition:
 
 
 def _take_back(unsure: list[Unsure]) -> None:
-    for group, answering, connection, place, correlation_id in unsure:
-        if group.error is not None:
-            answering.take_back(connection, place, correlation_id)
+    for _, answering, connection, place, correlation_id in unsure:
+        answering.take_back(connection, place, correlation_id)

@@ -146,6 +146,56 @@ async def test_a_failed_write_takes_the_answers_of_its_tick_back(is_short: bool)
         assert (await produce(broker, request())).base_offset == int(is_short)
 
 
+@pytest.mark.parametrize("is_short", [False, True])
+@on_virtual_time
+async def test_what_another_partition_s_disk_takes_along_is_not_acknowledged(
+    is_short: bool,
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders", 4)
+        folders = {
+            index: broker.services.replicas.partitions["orders", index].local_log().folder
+            for index in range(4)
+        }
+        first, second = [index for index, path in folders.items() if path.startswith("/data/a")]
+        if is_short:
+            for index in (first, second):
+                assert (await produce(broker, request(index=index))).error_code == 0
+        broker.disk.break_file(folders[first])
+        broker.broker.tick.begin()
+        waiting = [broker.client.ask(request(index=index)) for index in (first, second)]
+        broker.broker.tick.end()
+        for answer in await asyncio.gather(*waiting):
+            assert isinstance(answer, ProduceResponse)
+            (found,) = answer.responses[0].partition_responses
+            assert found.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@on_virtual_time
+async def test_what_a_bug_keeps_from_the_log_is_not_acknowledged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+        assert (await produce(broker, request())).error_code == 0
+        assert uses_shortcut(broker)
+
+        def fail(*_: object, **__: object) -> None:
+            raise AssertionError("a bug")
+
+        partition = broker.services.replicas.partitions["orders", 0]
+        monkeypatch.setattr(partition.local_log().active, "write", fail)
+        broker.broker.tick.begin()
+        waiting = broker.client.ask(request())
+        with pytest.raises(AssertionError, match="a bug"):
+            broker.broker.tick.end()
+        answer = await waiting
+        assert isinstance(answer, ProduceResponse)
+        (found,) = answer.responses[0].partition_responses
+        assert found.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert (await produce(broker, request())).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
 @on_virtual_time
 async def test_a_corrupt_batch_is_refused_either_way() -> None:
     async with one_broker() as broker:
