@@ -10,7 +10,7 @@ from random import SystemRandom
 from ottla.broker.ports import Ports
 from ottla.network.selector import ServingSelector
 from ottla.network.sockets import SystemSockets
-from ottla.storage.disk import RealDisk
+from ottla.storage.disk import RealDisk, raise_descriptor_limit
 from ottla.storage.threads import FileThreads
 from ottla.storage.worker import CleaningWorker
 from ottla.store.embedded import EmbeddedStore, EmbeddedTree
@@ -18,6 +18,7 @@ from ottla.store.port import MetadataStore
 from ottla.timing.clock import SystemClock
 
 _FILE_THREADS = 4
+_MOST_OPEN_FILES = 10_000
 
 
 class SystemRandomness:
@@ -48,9 +49,11 @@ async def embedded_store(path: str) -> AsyncIterator[MetadataStore]:
 
 def machine_ports(selector: ServingSelector | None = None) -> Ports:
     """With the `selector` of its loop a broker serves its clients without asyncio between them."""
+    # The other half of the descriptors is for clients.
+    most_open_files = min(raise_descriptor_limit() // 2, _MOST_OPEN_FILES)
     return Ports(
         clock=SystemClock(),
-        disk=RealDisk(),
+        disk=RealDisk(max_open_files=most_open_files),
         background=FileThreads(_FILE_THREADS),
         randomness=SystemRandomness(),
         open_store=embedded_store,
