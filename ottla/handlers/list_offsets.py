@@ -19,6 +19,7 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.offsets import EARLIEST, MAX_TIMESTAMP, OffsetSearch, segment_offsets
 from ottla.replication.partition import Partition
 from ottla.replication.reading import DEBUGGER, Reader, isolation_of
+from ottla.storage.files import CorruptLog, DiskFailed
 from ottla.storage.log import Log
 
 _OLD_STYLE = 0
@@ -60,7 +61,10 @@ def _answer(
         if count > 1 and call.version > _OLD_STYLE:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{topic} is named {count} times")
         partition = call.services.replicas.get(topic, asked.partition_index)
-        yield from _find(request, partition, asked, call, response)
+        try:
+            yield from _find(request, partition, asked, call, response)
+        except (CorruptLog, DiskFailed) as failure:
+            raise partition.unreadable(failure) from failure
     except KafkaError as error:
         response.error_code = error.code
     return response

@@ -16,7 +16,7 @@ from ottla.replication.group_commit import GroupCommit
 from ottla.replication.verification import Verifications
 from ottla.storage.append_group import Appended, AppendGroup
 from ottla.storage.config import FOREVER
-from ottla.storage.files import DiskFailed
+from ottla.storage.files import CorruptLog, DiskFailed
 from ottla.storage.hop import Hop
 from ottla.storage.log import Log
 from ottla.timing.tick import Tick
@@ -49,10 +49,10 @@ class Partition:
     """A replica on this broker. Without a log its directory is offline."""
 
     __slots__ = (
-        "_commit", "_counted_end", "_hop", "_is_queued", "_tick", "_unwritten", "_watch",
-        "answers_at_once", "broker_id", "controller_epoch", "follower_ends", "index", "is_leader",
-        "isr", "leader", "leader_epoch", "log", "min_insync", "partition_epoch", "replicas",
-        "topic", "topic_id", "unsure", "verifications",
+        "_commit", "_counted_end", "_hop", "_is_queued", "_known_damage", "_tick", "_unwritten",
+        "_watch", "answers_at_once", "broker_id", "controller_epoch", "follower_ends", "index",
+        "is_leader", "isr", "leader", "leader_epoch", "log", "min_insync", "partition_epoch",
+        "replicas", "topic", "topic_id", "unsure", "verifications",
     )  # fmt: skip
 
     def __init__(
@@ -89,6 +89,7 @@ class Partition:
         self._counted_end = log.next_offset if log is not None else 0
         self._commit: GroupCommit | None = None
         self._hop = hop
+        self._known_damage = ""
         if log is not None:
             self.switch_to(log)
         self.unsure: list[Unsure] = []
@@ -120,6 +121,16 @@ class Partition:
     def disk_failed(self, error: DiskFailed) -> None:
         """Whoever found out tells; all partitions on that disk are offline then."""
         self._watch.disk_failed(error)
+
+    def unreadable(self, error: CorruptLog | DiskFailed) -> KafkaError:
+        """What a reader hears who met it. It is this partition's alone: the others are served."""
+        if isinstance(error, DiskFailed):
+            self.disk_failed(error)
+            return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        if str(error) != self._known_damage:  # readers come back to it again and again
+            self._known_damage = str(error)
+            _logger.error("%s is corrupt: %s", self, error)
+        return KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error))
 
     @property
     def is_under_min_insync(self) -> bool:

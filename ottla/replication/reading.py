@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.storage.epochs import EpochEnd
-from ottla.storage.files import DiskFailed
+from ottla.storage.files import CorruptLog, DiskFailed
 from ottla.storage.log import Log
 from ottla.storage.slice import Slice
 from ottla.storage.transactions import AbortedTransaction
@@ -127,9 +127,8 @@ def read_one(wanted: Wanted, reader: Reader, *, max_bytes: int, min_one_batch: b
             )
         if found.diverging is None:
             _read(log, found, reader, max_bytes=max_bytes, min_one_batch=min_one_batch)
-    except DiskFailed as failure:
-        partition.disk_failed(failure)
-        return Found(wanted, ErrorCode.KAFKA_STORAGE_ERROR)
+    except (CorruptLog, DiskFailed) as failure:
+        return Found(wanted, partition.unreadable(failure).code)
     except KafkaError as error:
         found.error = error.code
         found.slice = found.aborted = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from ottla.handlers import slices
@@ -12,6 +14,7 @@ from ottla.protocol.apis.list_offsets import (
     ListOffsetsTopic,
 )
 from ottla.protocol.errors import ErrorCode
+from ottla.protocol.records.layout import MAGIC_AT
 from ottla.replication.offsets import MAX_TIMESTAMP
 from ottla.storage.log import Log
 from tests.unit.handlers.one_broker import OneBroker, one_broker
@@ -22,9 +25,12 @@ from tests.virtual_time import on_virtual_time
 LIES = 300
 
 
-def question(timestamp: int) -> ListOffsetsRequest:
-    partition = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
-    topic = ListOffsetsTopic(name="orders", partitions=[partition])
+def question(timestamp: int, partitions: int = 1) -> ListOffsetsRequest:
+    asked = [
+        ListOffsetsPartition(partition_index=index, timestamp=timestamp)
+        for index in range(partitions)
+    ]
+    topic = ListOffsetsTopic(name="orders", partitions=asked)
     return ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=[topic])
 
 
@@ -75,3 +81,28 @@ async def test_a_partition_may_go_while_it_is_searched(monkeypatch: pytest.Monke
         assert isinstance(response, ListOffsetsResponse)
         error_code = response.topics[0].partitions[0].error_code
         assert error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        (lambda broker, path: broker.disk.flip_bit(path, MAGIC_AT), ErrorCode.CORRUPT_MESSAGE),
+        (lambda broker, path: broker.disk.break_file(path), ErrorCode.KAFKA_STORAGE_ERROR),
+    ],
+)
+@on_virtual_time
+async def test_one_log_that_cannot_be_searched_leaves_the_others_their_answers(
+    damage: Callable[[OneBroker, str], None], code: ErrorCode
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders", partitions=2)
+        for index in range(2):
+            log = broker.services.replicas.get("orders", index).leading_log()
+            append(log, b"late", timestamp=LATE_MS)
+            log.advance_high_watermark(log.next_offset)
+        damaged = broker.services.replicas.get("orders", 0).leading_log()
+        damage(broker, damaged.active.log.path)
+        answer = await broker.ask(question(LATE_MS, partitions=2), ListOffsetsResponse)
+        found = answer.topics[0].partitions
+        assert [each.error_code for each in found] == [code, ErrorCode.NONE]
+        assert [each.offset for each in found] == [-1, 0]

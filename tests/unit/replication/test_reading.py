@@ -6,6 +6,7 @@ import pytest
 
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.control import ControlType
+from ottla.protocol.records.layout import MAGIC_AT
 from ottla.replication.reading import DEBUGGER, Found, Isolation, isolation_of, read
 from tests.unit.replication.partitions import World, reader, wanted
 from tests.unit.storage.logs import NOW_MS, batch
@@ -180,3 +181,22 @@ def test_an_isolation_level_that_does_not_exist_is_refused() -> None:
     assert isolation_of(1) is Isolation.READ_COMMITTED
     with pytest.raises(KafkaError, match="isolation level 2"):
         isolation_of(2)
+
+
+@on_virtual_time
+async def test_a_corrupt_log_is_told_of_its_partition_only_and_once_in_the_broker_s_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World()
+    partitions = [await world.led(index) for index in range(2)]
+    for partition in partitions:
+        world.append(partition, b"a")
+    world.disk.flip_bit(partitions[0].local_log().active.log.path, MAGIC_AT)
+    asked = [wanted(each) for each in partitions]
+    for _ in range(2):
+        corrupt, sound = read(asked, reader())
+        assert (corrupt.error, corrupt.size_bytes) == (ErrorCode.CORRUPT_MESSAGE, 0)
+        assert offsets(corrupt) == (-1, -1)
+        assert (sound.error, sound.size_bytes > 0) == (ErrorCode.NONE, True)
+    (told,) = caplog.records
+    assert (told.exc_info, "orders-0 is corrupt" in told.getMessage()) == (None, True)
