@@ -119,7 +119,7 @@ def _reader(request: FetchRequest, call: Call) -> Reader:
     return Reader(
         replica_id=_replica_id(request),
         isolation=isolation_of(request.isolation_level),
-        max_bytes=min(request.max_bytes, most) if call.version >= 3 else 0x7FFF_FFFF,
+        max_bytes=min(request.max_bytes, most),
         min_bytes=min(request.min_bytes, most),
         first_batch_whole=call.version >= 3,
     )

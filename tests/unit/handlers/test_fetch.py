@@ -183,3 +183,15 @@ async def test_an_offset_out_of_range_says_so_at_once(version: int) -> None:
         found = only(await fetch(broker, version, offset=5, max_wait_ms=60_000))
         assert found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
         assert found.high_watermark == -1
+
+
+@pytest.mark.parametrize("version", [0, 2, 3, 4, NEWEST])
+@on_virtual_time
+async def test_no_version_gets_more_than_the_broker_s_limit(version: int) -> None:
+    async with one_broker({"fetch.max.bytes": "1024"}) as broker:
+        await broker.create("orders")
+        for _ in range(4):
+            append(broker, bytes(400))
+        found = only(await fetch(broker, version))
+        assert isinstance(found.records, bytes | memoryview)
+        assert 400 < len(found.records) <= 1024
