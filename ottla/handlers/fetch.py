@@ -7,7 +7,12 @@ from functools import partial
 from ottla.handlers.call import Call
 from ottla.handlers.fetch_size import answer_bytes, told_of, without_records
 from ottla.handlers.metered_call import MeteredCall
-from ottla.handlers.old_fetch import for_old_readers
+from ottla.handlers.old_fetch import (
+    MAGIC_2_FROM,
+    Conversion,
+    refusal_for_old_readers,
+    refuse_partition,
+)
 from ottla.network.connection import Connection
 from ottla.network.pieces import FilePiece
 from ottla.protocol.apis.fetch import (
@@ -28,6 +33,7 @@ from ottla.timing.purgatory import Purgatory
 
 _FETCH = FetchRequest.api_key
 _TOPIC_IDS_FROM = 13
+_MOST_CONVERTED_ON_LOOP_BYTES = 1_000_000
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -172,6 +178,7 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
         return
     session = fetch.session
     topics: list[FetchableTopicResponse] = []
+    conversions: list[Conversion] = []
     last: object = None
     for asked, each in zip(fetch.asked, found, strict=True):
         if session is not None:
@@ -186,11 +193,13 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
                     topic=each.wanted.topic, topic_id=each.wanted.topic_id, partitions=[]
                 )
             )
-        topics[-1].partitions.append(_partition_data(call, each))
+        topics[-1].partitions.append(_partition_data(call, each, conversions))
     session_id = session.id if session is not None else NO_SESSION
     response = FetchResponse(session_id=session_id, responses=topics)
     cold = [each.slice for each in found if each.slice is not None and _is_cold(each, each.slice)]
-    if cold:
+    if conversions:
+        _reply_converted(call, response, conversions, waits_for_disk=bool(cold))
+    elif cold:
         # Read from the disk in a file thread; sendfile would let everybody wait for it.
         call.services.replicas.hop.run(
             lambda: [each.read_ahead() for each in cold],
@@ -198,6 +207,29 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
         )
     else:
         call.reply(response)
+
+
+def _reply_converted(
+    call: Call, response: FetchResponse, conversions: list[Conversion], *, waits_for_disk: bool
+) -> None:
+    def run() -> None:
+        for each in conversions:
+            each.run()
+
+    def reply(bug: BaseException | None) -> None:
+        for each in conversions:
+            each.settle()
+        if bug is not None:
+            call.connection.close()  # there is no answer to wait for
+            raise bug
+        call.reply(response)
+
+    size_bytes = sum(each.size_bytes for each in conversions)
+    if waits_for_disk or size_bytes > _MOST_CONVERTED_ON_LOOP_BYTES:
+        call.services.replicas.hop.run(run, reply)
+    else:
+        run()
+        reply(None)
 
 
 def _reply_after_reading(call: Call, response: FetchResponse, error: BaseException | None) -> None:
@@ -215,24 +247,23 @@ def _is_cold(found: Found, slice_: Slice) -> bool:
     return log is not None and slice_.file is not log.active.log and not slice_.is_cached()
 
 
-def _partition_data(call: Call, found: Found) -> PartitionData:
-    partition = found.wanted.partition
+def _partition_data(call: Call, found: Found, conversions: list[Conversion]) -> PartitionData:
+    """What old readers need in another format is left to a conversion."""
+    partition, slice_ = found.wanted.partition, found.slice
     data = without_records(found)
     if partition is not None and found.error in _MOVED and call.version >= 16:
         data.current_leader = LeaderIdAndEpoch(
             leader_id=partition.leader, leader_epoch=partition.leader_epoch
         )
-    if found.slice is not None and partition is not None:
-        call.services.replicas.traffic_of(partition.topic).bytes_out += found.size_bytes
-        converted = for_old_readers(call, found)
-        if converted is None:
-            piece = FilePiece(found.slice.file, found.slice.position, found.slice.length)
-            data.records = piece
+    if slice_ is not None and partition is not None:
+        call.services.replicas.traffic_of(partition.topic).bytes_out += slice_.length
+        refusal = refusal_for_old_readers(call.version, partition)
+        if refusal:
+            refuse_partition(data, refusal)
+        elif call.version < MAGIC_2_FROM:
+            conversions.append(Conversion(call, found, data))
         else:
-            data.error_code, data.records = converted
-            if data.error_code:
-                data.high_watermark = data.last_stable_offset = data.log_start_offset = -1
-                data.aborted_transactions = []
+            data.records = FilePiece(slice_.file, slice_.position, slice_.length)
     return data
 
 

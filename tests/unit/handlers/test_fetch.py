@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from errno import EIO
 
 import pytest
 
@@ -17,8 +18,11 @@ from ottla.protocol.apis.fetch import (
 from ottla.protocol.apis.metadata import MetadataRequest, MetadataResponse
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.primitives import ZERO_UUID
+from ottla.protocol.records.batch import BATCH_OVERHEAD
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record_set import read_batches
+from ottla.simulation.disk import SimulatedFile
+from ottla.storage.files import DiskFailed
 from tests.unit.handlers.one_broker import NOW_MS, OneBroker, one_broker
 from tests.unit.storage.logs import batch
 from tests.virtual_time import on_virtual_time, virtual_loop
@@ -26,6 +30,7 @@ from tests.virtual_time import on_virtual_time, virtual_loop
 NEWEST = HANDLERS[1][1]
 BY_ID_FROM = 13
 SESSIONS_FROM = 7
+PIECE_BYTES = 8 * 1024  # a log is searched in such
 
 
 def append(broker: OneBroker, *values: bytes, codec: Codec = Codec.NONE) -> None:
@@ -60,6 +65,16 @@ async def fetch(
         session_epoch=session[1] if version >= SESSIONS_FROM else -1,
     )
     return await broker.ask(asked, FetchResponse, version)
+
+
+def old_question(partitions: int, max_bytes: int = 10_000_000) -> FetchRequest:
+    """As a consumer of before 0.11 asks, from the start of each log."""
+    asked = [
+        FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=max_bytes)
+        for index in range(partitions)
+    ]
+    topic = FetchTopic(topic="orders", partitions=asked)
+    return FetchRequest(max_wait_ms=700, min_bytes=1, topics=[topic])
 
 
 def only(answer: FetchResponse) -> PartitionData:
@@ -195,3 +210,72 @@ async def test_no_version_gets_more_than_the_broker_s_limit(version: int) -> Non
         found = only(await fetch(broker, version))
         assert isinstance(found.records, bytes | memoryview)
         assert 400 < len(found.records) <= 1024
+
+
+@pytest.mark.parametrize(("megabytes", "is_at_once"), [(0.5, True), (1.5, False)])
+@on_virtual_time
+async def test_a_large_conversion_leaves_the_loop_to_the_others(
+    megabytes: float, is_at_once: bool
+) -> None:
+    async with one_broker({"message.max.bytes": "2000000"}) as broker:
+        await broker.create("orders")
+        value = bytes(int(megabytes * 1_000_000))
+        append(broker, value)
+        asked = broker.client.ask(old_question(1), 3)
+        broker.broker.tick.end()
+        assert asked.done() == is_at_once
+        response = await asked
+        assert isinstance(response, FetchResponse)
+        assert values(only(response)) == [value]
+
+
+@pytest.mark.parametrize("size_bytes", [10, 1_500_000])
+@on_virtual_time
+async def test_a_log_that_cannot_be_converted_leaves_the_others_their_answers(
+    size_bytes: int,
+) -> None:
+    async with one_broker({"message.max.bytes": "2000000"}) as broker:
+        await broker.create("orders", partitions=2)
+        for index in range(2):
+            partition = broker.services.replicas.partitions["orders", index]
+            partition.append(batch(bytes(size_bytes)), acks=1, now_ms=NOW_MS)
+        broker.broker.tick.end()
+        damaged = broker.services.replicas.partitions["orders", 0].leading_log()
+        broker.disk.flip_bit(damaged.active.log.path, BATCH_OVERHEAD + 2)
+        answer = await broker.ask(old_question(2), FetchResponse, 3)
+        corrupt, sound = answer.responses[0].partitions
+        assert (corrupt.error_code, corrupt.records) == (ErrorCode.CORRUPT_MESSAGE, b"")
+        assert corrupt.high_watermark == -1
+        assert (sound.error_code, values(sound)) == (0, [bytes(size_bytes)])
+
+
+@on_virtual_time
+async def test_a_disk_that_fails_under_a_conversion_fails_neither_the_write_nor_the_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders", partitions=2)
+        replicas = broker.services.replicas
+        asked = broker.client.ask(old_question(2), 3)
+        await broker.until(lambda: replicas.fetches.delayed == 1)
+        written = replicas.partitions["orders", 0]
+        path = written.leading_log().active.log.path
+
+        read = SimulatedFile.read
+
+        def fail(file: SimulatedFile, position: int, length: int) -> bytes:
+            if file.path == path and length > PIECE_BYTES:  # to find the batch was possible still
+                raise DiskFailed(path, OSError(EIO, "Input/output error"))
+            return read(file, position, length)
+
+        monkeypatch.setattr(SimulatedFile, "read", fail)
+        other = replicas.partitions["orders", 1]
+        for partition in (written, other):
+            partition.append(batch(bytes(2 * PIECE_BYTES)), acks=1, now_ms=NOW_MS)
+        broker.broker.tick.end()
+        response = await asked
+        assert isinstance(response, FetchResponse)
+        failed, sound = response.responses[0].partitions
+        assert failed.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert sound.error_code == 0
+        assert (written.log, other.leading_log().next_offset) == (None, 1)
