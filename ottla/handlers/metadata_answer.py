@@ -98,8 +98,9 @@ def _partition_response(
     replicas = list(partition.replicas)
     isr = list(partition.isr)
     alive = {id: broker for id, broker in image.brokers.items() if broker.endpoint(listener)}
-    error = ErrorCode.NONE
-    if partition.leader not in alive:
+    error, leader = ErrorCode.NONE, partition.leader
+    if leader not in alive:
+        leader = -1
         error = ErrorCode.LEADER_NOT_AVAILABLE
         if partition.leader in image.brokers and version >= 6:
             error = ErrorCode.LISTENER_NOT_FOUND
@@ -111,9 +112,14 @@ def _partition_response(
     return MetadataResponsePartition(
         error_code=error,
         partition_index=partition.index,
-        leader_id=partition.leader if error is not ErrorCode.LEADER_NOT_AVAILABLE else -1,
+        leader_id=leader,
         leader_epoch=partition.leader_epoch,
         replica_nodes=replicas,
         isr_nodes=isr,
-        offline_replicas=[each for each in partition.replicas if each not in alive],
+        offline_replicas=[
+            # The controller also knows of failed disks; a broker that has gone is seen here first.
+            each
+            for each in partition.replicas
+            if each in partition.offline_replicas or each not in image.brokers
+        ],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ottla.handlers import HANDLERS
@@ -165,4 +167,13 @@ def test_a_leader_that_cannot_be_reached_from_here_is_told_apart(
 ) -> None:
     image = ClusterImage("c", 1, brokers(1, 2, 3, listener="SSL"), {"orders": TOPIC})
     (found,) = topic_response(TOPIC, image, "PLAINTEXT", version).partitions
-    assert found.error_code == error
+    assert (found.error_code, found.leader_id) == (error, -1)
+    assert found.offline_replicas == [], "they are alive"
+
+
+def test_a_replica_on_a_failed_disk_is_offline_although_its_broker_is_alive() -> None:
+    partition = replace(TOPIC.partitions[0], offline_replicas=(2,))
+    topic = replace(TOPIC, partitions=(partition,))
+    image = ClusterImage("c", 1, brokers(1, 2), {"orders": topic})
+    (found,) = topic_response(topic, image, "PLAINTEXT", NEWEST).partitions
+    assert found.offline_replicas == [2, 3]
