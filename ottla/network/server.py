@@ -37,7 +37,7 @@ class Limits:
     max_connections: int = 0x7FFF_FFFF
     max_connections_per_ip: int = 0x7FFF_FFFF
     per_ip_overrides: dict[str, int] = field(default_factory=dict)
-    idle_ms: int = 600_000
+    idle_ms: int = 600_000  # 0 or less: for ever
     queued_max_request_bytes: int = -1
     send_buffer_bytes: int = -1  # -1: as the system likes it
     receive_buffer_bytes: int = -1
@@ -238,8 +238,11 @@ class Server:
             elif silent_ms >= _SHRINK_AFTER_MS:
                 connection.shrink()
         if self._listeners:
-            pause_ms = max(min(self.limits.idle_ms // 2, _SHRINK_AFTER_MS), 1)
-            self._timer.call_after(pause_ms, self._look_after)
+            self._timer.call_after(self._look_pause_ms(), self._look_after)
+
+    def _look_pause_ms(self) -> int:
+        idle_ms = self.limits.idle_ms
+        return max(min(idle_ms // 2, _SHRINK_AFTER_MS), 1) if idle_ms > 0 else _SHRINK_AFTER_MS
 
     def stop_listening(self) -> None:
         self._pause()

@@ -318,6 +318,19 @@ async def test_silent_clients_are_closed_and_idle_buffers_given_back() -> None:
         parked.close()
 
 
+@pytest.mark.parametrize("idle_ms", [0, -1])
+@on_virtual_time
+async def test_where_silence_is_allowed_the_server_sleeps(idle_ms: int) -> None:
+    async with running(Limits(idle_ms=idle_ms)) as server:
+        sock = socket.create_connection(("127.0.0.1", server.port))
+        await server.until(lambda: len(server.connections) == 1)
+        before = virtual_loop().jumps
+        await asyncio.sleep(60)
+        assert virtual_loop().jumps - before < 50
+        assert len(server.connections) == 1
+        sock.close()
+
+
 def test_the_poller_of_other_systems_says_the_same() -> None:
     ours, theirs = socket.socketpair()
     poller = _Selector()
