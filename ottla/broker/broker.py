@@ -19,6 +19,7 @@ from ottla.broker.coordinating import (
     transaction_coordinator,
     transaction_verification,
 )
+from ottla.broker.host_limits import HostLimits
 from ottla.broker.identity import broker_id
 from ottla.broker.internal_topics import (
     AutomaticTopics,
@@ -28,7 +29,7 @@ from ottla.broker.internal_topics import (
 from ottla.broker.limits import limits_of
 from ottla.broker.loopback import Loopback
 from ottla.broker.open_transactions import OpenTransactions
-from ottla.broker.policies import alteration_policy
+from ottla.broker.policies import alteration_check
 from ottla.broker.ports import Ports
 from ottla.broker.quota_control import QuotaControl
 from ottla.broker.reconfiguration import Reconfiguration
@@ -47,6 +48,7 @@ from ottla.config.cleaner_options import (
     LOG_CLEANER_IO_MAX_BYTES_PER_SECOND,
 )
 from ottla.config.log_options import LOG_SEGMENT_DELETE_DELAY_MS
+from ottla.config.network_options import MAX_CONNECTIONS_PER_IP_OVERRIDES
 from ottla.config.ottla_options import OTTLA_HTTP_HOST, OTTLA_HTTP_PORT, OTTLA_METADATA_PATH
 from ottla.config.overrides import Overrides
 from ottla.config.replication_options import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
@@ -149,9 +151,14 @@ class Broker:
         self.overrides = Overrides(config)
         self.settings = Settings(self.overrides)
         self.quotas = QuotaControl(config)
-        self.reconfiguration = Reconfiguration(self.id, self.overrides, self.settings, self.quotas)
+        self.host_limits = HostLimits(ports.sockets.resolve)
+        await self.host_limits.learn(config[MAX_CONNECTIONS_PER_IP_OVERRIDES])
+        self.reconfiguration = Reconfiguration(
+            self.id, self.overrides, self.settings, self.quotas, self.host_limits
+        )
         watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
+        await self.host_limits.learn_stored(self.overrides.broker)
         return store, watcher
 
     def _make_folder(self, folder: str) -> None:
@@ -194,7 +201,7 @@ class Broker:
         service: Service = self.dispatch
         if self.hooks is not None:
             service = self.hooks.stand_before(self.dispatch, self.services)
-        limits = limits_of(self.config)
+        limits = limits_of(self.config, self.host_limits)
         self.server = Server(loop, self.ports.sockets, service, self.tick, self.timer, limits)
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)
@@ -282,7 +289,7 @@ class Broker:
             topic_rules=rules,
             overrides=self.overrides,
             configs=ConfigStore(store),
-            check_alteration=alteration_policy(self.config),
+            check_alteration=alteration_check(self.config, self.host_limits),
             log_moves=self.log_moves,
             topic_operations=Purgatory("topic", self.timer),
             elections=Purgatory("ElectLeader", self.timer),

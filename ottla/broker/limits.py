@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ottla.broker.host_limits import HostLimits
 from ottla.config import network_options as options
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import Option
@@ -11,12 +12,12 @@ _SEND_BUFFER_BYTES = 192 * 1024
 _AS_THE_SYSTEM = -1
 
 
-def limits_of(config: BrokerConfig) -> Limits:
+def limits_of(config: BrokerConfig, hosts: HostLimits) -> Limits:
     return Limits(
         max_request_bytes=config[options.SOCKET_REQUEST_MAX_BYTES],
         max_connections=config[options.MAX_CONNECTIONS],
         max_connections_per_ip=config[options.MAX_CONNECTIONS_PER_IP],
-        per_ip_overrides=_overrides(config[options.MAX_CONNECTIONS_PER_IP_OVERRIDES]),
+        per_ip_overrides=hosts.by_address(config[options.MAX_CONNECTIONS_PER_IP_OVERRIDES]),
         idle_ms=config[options.CONNECTIONS_MAX_IDLE_MS],
         queued_max_request_bytes=config[options.QUEUED_MAX_REQUEST_BYTES],
         # Unless somebody asks for a size; why these are not Kafka's is in decision 0015.
@@ -27,9 +28,3 @@ def limits_of(config: BrokerConfig) -> Limits:
 
 def _if_set(config: BrokerConfig, option: Option[int], otherwise: int) -> int:
     return config[option] if config.is_set(option) else otherwise
-
-
-def _overrides(text: str) -> dict[str, int]:
-    """`host:count,host:count`"""
-    pairs = [part.rpartition(":") for part in text.split(",") if part.strip()]
-    return {host.strip(): int(count) for host, _, count in pairs}

@@ -6,10 +6,11 @@ An option names a Python class by its dotted path; it is created without argumen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from ottla.broker.host_limits import HostLimits
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.general_options import (
     ALTER_CONFIG_POLICY_CLASS_NAME,
@@ -41,14 +42,17 @@ def topic_policy(config: BrokerConfig) -> Callable[[TopicPlan], None]:
     return check
 
 
-def alteration_policy(config: BrokerConfig) -> Callable[[str, Mapping[str, str | None]], None]:
+def alteration_check(
+    config: BrokerConfig, hosts: HostLimits
+) -> Callable[[str, Mapping[str, str | None]], Awaitable[None]]:
     """`validate(resource_type=, name=, configs=)`: "topics" or "brokers", and what is asked for.
 
     A value of None is one that shall be unset.
     """
     policy = _load(config, ALTER_CONFIG_POLICY_CLASS_NAME)
 
-    def check(entity: str, asked: Mapping[str, str | None]) -> None:
+    async def check(entity: str, asked: Mapping[str, str | None]) -> None:
+        await hosts.check(asked)
         if policy is not None:
             resource_type, _, name = entity.partition("/")
             _judge(policy, resource_type=resource_type, name=name, configs=dict(asked))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ottla.broker.host_limits import HostLimits
 from ottla.broker.limits import limits_of
 from ottla.broker.quota_control import QuotaControl
 from ottla.broker.settings import Settings
@@ -19,12 +20,18 @@ class Reconfiguration:
     """Takes what the store says; tells the logs and the server what they must know."""
 
     def __init__(
-        self, broker_id: int, overrides: Overrides, settings: Settings, quotas: QuotaControl
+        self,
+        broker_id: int,
+        overrides: Overrides,
+        settings: Settings,
+        quotas: QuotaControl,
+        hosts: HostLimits,
     ) -> None:
         self._broker_id = broker_id
         self._overrides = overrides
         self._settings = settings
         self._quotas = quotas
+        self._hosts = hosts
         self._replicas: Replicas | None = None
         self._server: Server | None = None
         overrides.on_change(self._changed)
@@ -51,7 +58,7 @@ class Reconfiguration:
             if isinstance(changed, BrokerChanged) or partition.topic == changed.topic:
                 self._configure(partition)
         if isinstance(changed, BrokerChanged):
-            self._server.change_limits(limits_of(changed.after))
+            self._server.change_limits(limits_of(changed.after, self._hosts))
         else:
             assert isinstance(changed, TopicChanged)
 

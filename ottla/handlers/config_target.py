@@ -89,7 +89,7 @@ async def change_configs(
     configs = call.services.configs
     try:
         edit(await configs.read(target.entity))
-        call.services.check_alteration(target.entity, asked)
+        await call.services.check_alteration(target.entity, asked)
         if not validate_only:
             await configs.change(target.entity, edit)
     except ConfigRefused as refused:

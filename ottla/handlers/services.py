@@ -55,7 +55,7 @@ class RequestCounts:
         self.of(key, version).count += 1
 
 
-CheckAlteration = Callable[[str, Mapping[str, str | None]], None]
+CheckAlteration = Callable[[str, Mapping[str, str | None]], Awaitable[None]]
 Verified = Callable[[Mapping[TopicPartition, ErrorCode]], None]
 # Of the transactional id with this producer id and epoch: are the partitions in its transaction?
 VerifyTransaction = Callable[[str, int, int, Sequence[TopicPartition], Verified], None]

@@ -43,6 +43,9 @@ class Sockets(Protocol):
         self, host: str, port: int, *, backlog: int, receive_buffer_bytes: int
     ) -> Listener: ...
 
+    async def resolve(self, host: str) -> list[str]:
+        """The addresses of a name; OSError if there are none."""
+
     def new_poller(
         self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[Events], None]
     ) -> Poller:
@@ -69,6 +72,11 @@ class SystemSockets:
         if receive_buffer_bytes > 0:  # before a connection is made, or it is too late
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
         return sock
+
+    async def resolve(self, host: str) -> list[str]:
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        return [str(address[0]) for *_, address in found]
 
     def new_poller(
         self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[Events], None]

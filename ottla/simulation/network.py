@@ -214,6 +214,11 @@ class SimulatedHost:
         self.sockets[listener.fileno()] = listener
         return listener
 
+    async def resolve(self, host: str) -> list[str]:
+        if host not in self.network.addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return self.network.addresses[host]
+
     def new_poller(
         self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[Events], None]
     ) -> SimulatedPoller:
@@ -250,6 +255,7 @@ class SimulatedNetwork:
         self.wires = Wires(loop, chance, latency_ms=latency_ms)
         self.buffer_bytes = buffer_bytes
         self.listeners: dict[tuple[str, int], SimulatedListener] = {}
+        self.addresses: dict[str, list[str]] = {}  # of clients' machines, by their names
         self.descriptors = count(3)
         self.ports = count(_FIRST_PORT)
 

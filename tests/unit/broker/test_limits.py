@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from ottla.broker.host_limits import HostLimits
 from ottla.broker.limits import limits_of
 from ottla.config.broker_config import BrokerConfig
+
+
+async def nobody(host: str) -> list[str]:
+    raise OSError(f"{host} is no address")
+
+
+HOSTS = HostLimits(nobody)
 
 
 @pytest.mark.parametrize(
@@ -20,10 +28,12 @@ from ottla.config.broker_config import BrokerConfig
 def test_a_buffer_has_the_size_that_was_asked_for(
     properties: dict[str, str], send: int, receive: int
 ) -> None:
-    limits = limits_of(BrokerConfig(properties))
+    limits = limits_of(BrokerConfig(properties), HOSTS)
     assert (limits.send_buffer_bytes, limits.receive_buffer_bytes) == (send, receive)
 
 
-def test_a_host_may_have_a_limit_of_its_own() -> None:
-    limits = limits_of(BrokerConfig({"max.connections.per.ip.overrides": "10.0.0.1:7, ::1:9"}))
-    assert limits.per_ip_overrides == {"10.0.0.1": 7, "::1": 9}
+@pytest.mark.parametrize("loopback", ["::1", "0:0:0:0:0:0:0:1", "[::1]"])
+def test_a_host_may_have_a_limit_of_its_own(loopback: str) -> None:
+    text = f"10.0.0.1:7, {loopback}:9, ::ffff:10.0.0.2:3"
+    limits = limits_of(BrokerConfig({"max.connections.per.ip.overrides": text}), HOSTS)
+    assert limits.per_ip_overrides == {"10.0.0.1": 7, "::1": 9, "10.0.0.2": 3}

@@ -299,6 +299,11 @@ async def test_a_stopped_server_sends_what_it_has_and_closes() -> None:
         await server.connect()
 
 
+@on_a_loop
+async def test_a_name_is_resolved_to_its_addresses() -> None:
+    assert "127.0.0.1" in await SystemSockets().resolve("localhost")
+
+
 @on_virtual_time
 async def test_silent_clients_are_closed_and_idle_buffers_given_back() -> None:
     async with running(Limits(idle_ms=60_000)) as server:
