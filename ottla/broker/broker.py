@@ -201,7 +201,7 @@ class Broker:
         service: Service = self.dispatch
         if self.hooks is not None:
             service = self.hooks.stand_before(self.dispatch, self.services)
-        limits = limits_of(self.config, self.host_limits)
+        limits = limits_of(self.overrides.broker, self.host_limits)
         self.server = Server(loop, self.ports.sockets, service, self.tick, self.timer, limits)
         stack.callback(self.server.close)
         self.addresses = Addresses.listen(self.server, self.config, self.ports.hostname)

@@ -75,6 +75,15 @@ async def test_fewer_may_be_connected_at_all_and_then_more(machine: SimulatedMac
 
 
 @on_a_broker()
+async def test_a_limit_that_was_set_live_holds_after_a_restart(machine: SimulatedMachine) -> None:
+    await alter(machine, "max.connections.per.ip", "1")
+    await machine.stop()
+    await machine.start()
+    assert await is_let_in(machine, "10.0.0.1")
+    assert not await is_let_in(machine, "10.0.0.1")
+
+
+@on_a_broker()
 async def test_a_host_is_known_by_its_name(machine: SimulatedMachine) -> None:
     machine.network.addresses["reports.example"] = ["10.0.0.7", "fd00:0:0:0:0:0:0:7"]
     assert await alter(machine, OVERRIDES, "reports.example:0") == (ErrorCode.NONE, None)
