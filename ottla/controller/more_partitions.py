@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ottla.controller.context import ControllerContext
 from ottla.controller.fence import ControllerMoved
-from ottla.controller.placement import Assignment, check_expansion, expand
+from ottla.controller.placement import Allowance, Assignment, check_expansion, expand
 from ottla.controller.topic_names import is_name
 from ottla.controller.topics import Office, Spend, live_candidates, unlimited
 from ottla.protocol.apis.create_partitions import CreatePartitionsTopic
@@ -37,11 +37,12 @@ async def create_partitions(
 ) -> list[AddedPartitions]:
     counts = Counter(topic.name for topic in topics)
     results: dict[str, AddedPartitions] = {}
+    allowance = Allowance()
     for topic in topics:
         try:
             if counts[topic.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic in request.")
-            added = await _add(office, topic, spend, validate_only=validate_only)
+            added = await _add(office, topic, allowance, spend, validate_only=validate_only)
             results[topic.name] = AddedPartitions(topic.name, added=tuple(added))
         except KafkaError as refusal:
             detail = refusal.detail or None
@@ -50,12 +51,17 @@ async def create_partitions(
 
 
 async def _add(
-    office: Office, topic: CreatePartitionsTopic, spend: Spend, *, validate_only: bool
+    office: Office,
+    topic: CreatePartitionsTopic,
+    allowance: Allowance,
+    spend: Spend,
+    *,
+    validate_only: bool,
 ) -> Assignment:
     while True:
         entry = await _entry(office, topic.name)
         before = TopicAssignment.decode(entry.data, entry.path)
-        added = _expansion(office.context, topic, before)
+        added = _expansion(office.context, topic, before, allowance)
         if validate_only:
             return added
         spend(len(added))
@@ -83,7 +89,10 @@ async def _entry(office: Office, topic: str) -> Entry:
 
 
 def _expansion(
-    context: ControllerContext, topic: CreatePartitionsTopic, before: TopicAssignment
+    context: ControllerContext,
+    topic: CreatePartitionsTopic,
+    before: TopicAssignment,
+    allowance: Allowance,
 ) -> Assignment:
     if before.adding or before.removing:
         raise KafkaError(
@@ -101,6 +110,7 @@ def _expansion(
         message = f"Topic already has {count} partitions."
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, message)
     if topic.assignments is None:
+        allowance.take(topic.name, topic.count)
         return expand(live_candidates(context), before.replicas, add=topic.count - count)
     return _manual(context, topic, before)
 

@@ -12,6 +12,27 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 
 Assignment = dict[int, tuple[int, ...]]
 
+# Ten times what one broker is promised to hold. More could only be a mistake, or meant as harm:
+# the placement of two thousand million partitions takes all time and memory there is.
+MOST_PARTITIONS = 100_000
+
+
+class Allowance:
+    """How many partitions the topics of one request may have together."""
+
+    def __init__(self) -> None:
+        self._left = MOST_PARTITIONS
+
+    def take(self, topic: str, partitions: int) -> None:
+        if partitions > self._left:
+            raise KafkaError(
+                ErrorCode.INVALID_PARTITIONS,
+                f"{partitions} partitions of topic '{topic}' are too many: one request may name "
+                f"{MOST_PARTITIONS} in all. Ask for fewer, or for other topics in requests of "
+                "their own.",
+            )
+        self._left -= max(0, partitions)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

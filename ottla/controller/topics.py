@@ -14,7 +14,7 @@ from ottla.controller.context import ControllerContext
 from ottla.controller.fence import MOST_OPERATIONS, ControllerMoved, Fence
 from ottla.controller.lists import chunks
 from ottla.controller.loading import names_below
-from ottla.controller.placement import Assignment, Candidate, check_manual, place
+from ottla.controller.placement import Allowance, Assignment, Candidate, check_manual, place
 from ottla.controller.slices import in_slices
 from ottla.controller.topic_names import Collisions, check_name, is_name
 from ottla.protocol.apis.create_topics import CreatableTopic
@@ -163,6 +163,7 @@ class _Planner:
         self._marked = set(marked_for_deletion)
         self._collisions = Collisions(context.assignments)
         self._candidates = live_candidates(context)
+        self._allowance = Allowance()
 
     def plan(self, topic: CreatableTopic) -> TopicPlan:
         name = topic.name
@@ -201,6 +202,7 @@ class _Planner:
         partitions, replication_factor = sizes
         if partitions == UNSET:
             partitions = self._rules.default_partitions()
+        self._allowance.take(topic.name, partitions)
         if replication_factor == UNSET:
             replication_factor = self._rules.default_replication_factor()
         brokers = max(1, len(self._candidates))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from ottla.controller.placement import MOST_PARTITIONS
 from ottla.handlers import HANDLERS
 from ottla.protocol.apis.create_partitions import CreatePartitionsRequest
 from ottla.protocol.apis.create_topics import CreateTopicsRequest
@@ -30,7 +31,7 @@ _TEXTS = (
 _SMALL = ("num_partitions", "count", "replication_factor")
 _TIMES = ("timeout_ms", "max_wait_ms", "throttle_time_ms")
 _BITS = {"b": 8, "h": 16, "i": 32, "q": 64}
-_MOST_PARTITIONS = 50
+_MANY_PARTITIONS = range(51, MOST_PARTITIONS + 1)
 _MOST_WAIT_MS = 200
 
 
@@ -80,8 +81,9 @@ def _plain(chance: random.Random, kind: Fixed | Varying | Sized, name: str) -> A
         if kind is STRING:
             return chance.choice(_TEXTS)
         return bad_batch(chance) if chance.random() < 0.7 else batch_of(b"fine", key=b"k")
-    if name in _SMALL:
-        return chance.choice([1, 1, 2, -1, 0])
+    if name in _SMALL and isinstance(kind, Fixed):
+        absurd = (1 << (_BITS[kind.code] - 1)) - 1
+        return chance.choice([1, 1, 1, 2, 2, -1, 0, absurd])
     if name in _TIMES:
         return chance.choice([0, 1, 20, -1])
     if isinstance(kind, Varying):
@@ -125,14 +127,17 @@ def spoil(chance: random.Random, frame: bytes) -> bytes:
 
 
 def is_fair(frame: bytes) -> bool:
-    """Whether it may be sent: no thousands of partitions, which every broker would create."""
+    """Whether it may be sent: no thousands of partitions, which every broker would create.
+
+    Those that no broker could create are fair: they must be refused.
+    """
     request = _decoded(frame)
-    counts = [0]
+    counts: list[int] = []
     if isinstance(request, CreateTopicsRequest):
         counts += [each.num_partitions for each in request.topics]
     if isinstance(request, CreatePartitionsRequest):
         counts += [each.count for each in request.topics]
-    return max(counts) <= _MOST_PARTITIONS
+    return not any(count in _MANY_PARTITIONS for count in counts)
 
 
 def may_park(frame: bytes) -> bool:

@@ -116,6 +116,12 @@ def test_without_sizes_the_defaults_count() -> None:
             "Number of partitions must be larger than 0.",
         ),
         (
+            topic("t", partitions=100_001),
+            ErrorCode.INVALID_PARTITIONS,
+            "100001 partitions of topic 't' are too many: one request may name 100000 in all. "
+            "Ask for fewer, or for other topics in requests of their own.",
+        ),
+        (
             topic("t", factor=0),
             ErrorCode.INVALID_REPLICATION_FACTOR,
             "Replication factor must be larger than 0.",
@@ -156,6 +162,16 @@ def test_one_bad_topic_does_not_hold_up_the_others() -> None:
             "twice": ErrorCode.INVALID_REQUEST,
         }
         assert await made.admin.children(paths.TOPICS) == ["good"]
+
+    run(1, scenario)
+
+
+def test_many_large_topics_of_one_request_are_too_many_together() -> None:
+    async def scenario(made: Cluster) -> None:
+        wanted = [topic("first", partitions=60_000), topic("second", partitions=60_000), topic("t")]
+        results = await create_topics(made.active, wanted, made.rules(), validate_only=True)
+        codes = [result.code for result in results]
+        assert codes == [ErrorCode.NONE, ErrorCode.INVALID_PARTITIONS, ErrorCode.NONE]
 
     run(1, scenario)
 
@@ -252,6 +268,13 @@ def test_a_topic_grows() -> None:
             None,
             ErrorCode.INVALID_PARTITIONS,
             "Topic currently has 2 partitions, which is higher than the requested 1.",
+        ),
+        (
+            100_001,
+            None,
+            ErrorCode.INVALID_PARTITIONS,
+            "100001 partitions of topic 'txn' are too many: one request may name 100000 in all. "
+            "Ask for fewer, or for other topics in requests of their own.",
         ),
         (
             3,
