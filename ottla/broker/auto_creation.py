@@ -26,7 +26,7 @@ class AutoCreation:
         rules: TopicRules,
         *,
         controller: Callable[[], Controller],
-        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        spawn: Callable[[Coroutine[Any, Any, None], str], None],
     ) -> None:
         self._topics = topics
         self._metadata = metadata
@@ -49,7 +49,7 @@ class AutoCreation:
         wanted = [name for name in names if name not in refused and name not in self._under_way]
         if wanted:
             self._under_way.update(dict.fromkeys(wanted))
-            self._spawn(self._create(wanted))
+            self._spawn(self._create(wanted), f"the creation of {', '.join(wanted)}")
         return refused
 
     async def _create(self, names: list[str]) -> None:

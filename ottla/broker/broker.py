@@ -267,7 +267,7 @@ class Broker:
             self.metadata,
             rules,
             controller=lambda: self.controller,
-            spawn=self.tasks.spawn,
+            spawn=self.tasks.spawn_for_client,
         )
         services = Services(
             broker_id=self.id,

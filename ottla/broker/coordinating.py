@@ -80,7 +80,7 @@ def _new_producer_id(broker: Broker, to: Callable[[int | ErrorCode], None]) -> N
     async def wait() -> None:
         to(await broker.producer_ids.next())
 
-    broker.tasks.spawn(wait())
+    broker.tasks.spawn_for_client(wait(), "a client's producer id")
 
 
 def transaction_verification(transactions: TransactionCoordinator) -> VerifyTransaction:

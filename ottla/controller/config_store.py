@@ -26,6 +26,7 @@ from ottla.store.port import (
     Write,
 )
 from ottla.store.znodes import Config, ConfigChange
+from ottla.timing.survival import survived
 
 NOTIFICATIONS_LAST_MS = 15 * 60 * 1000
 RETRY_BACKOFF_SECONDS = 0.1
@@ -154,7 +155,7 @@ class ConfigWatcher:
         for name in await self._notifications():
             self._seen_ms[name] = self._clock.now_ms()
         for entity in await self._configs.entities():
-            await self._tell(entity)
+            await self._tell_or_skip(entity)
 
     async def run(self) -> None:
         """Until it is cancelled."""
@@ -181,11 +182,15 @@ class ConfigWatcher:
             if entry := await self._store.read(path):
                 entities[ConfigChange.decode(entry.data, path).entity_path] = None
         for entity in entities:
-            await self._tell(entity)
+            await self._tell_or_skip(entity)
         # Only now: had the store failed half-way, they would be read again.
         now_ms = self._clock.now_ms()
         self._seen_ms = {name: self._seen_ms.get(name, now_ms) for name in names}
         await self._purge(now_ms)
+
+    async def _tell_or_skip(self, entity: str) -> None:
+        """What one entity's values break must not keep the others from being heard."""
+        await survived(self._tell(entity), f"the change of {entity}", known=(StoreError,))
 
     async def _tell(self, entity: str) -> None:
         entity_type, _, name = entity.partition("/")

@@ -26,10 +26,12 @@ from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.schema import Message
 from ottla.store import paths
 from ottla.store.port import MetadataStore, StoreError
+from ottla.timing.survival import survived
 
 NOBODY = -1
 FIRST_BALANCE_MS = 5_000
 STORE_BACKOFF_SECONDS = 0.1
+BUG_BACKOFF_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -170,7 +172,7 @@ class Controller:
         event = self._current = next(iter(self._waiting))
         del self._waiting[event]
         try:
-            await self._handle(event)
+            await self._handle_or_start_over(event)
         except ControllerMoved as moved:
             log.info("controller %d: %s", self._settings.broker_id, moved)
             self._start_over(event)
@@ -185,6 +187,13 @@ class Controller:
             raise
         self._current = None
         self._tell_settlers()
+
+    async def _handle_or_start_over(self, event: Event) -> None:
+        """After a bug what we know may be half a change: what the store says is whole."""
+        name = f"controller {self._settings.broker_id}: {type(event).__name__}"
+        if not await survived(self._handle(event), name, known=(ControllerMoved, StoreError)):
+            self._start_over(event)
+            await asyncio.sleep(BUG_BACKOFF_SECONDS)
 
     def _start_over(self, event: Event) -> None:
         self._resign()

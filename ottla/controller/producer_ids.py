@@ -80,7 +80,7 @@ class ProducerIds:
             await self._wanted.wait()
             try:
                 self._next = await allocate_block(self._store, broker_id=self._broker_id)
-            except StoreError as error:
+            except (KafkaError, StoreError) as error:
                 log.warning("no producer ids: %s; trying again", error)
                 await asyncio.sleep(RETRY_BACKOFF_SECONDS)
             else:

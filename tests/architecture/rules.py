@@ -45,9 +45,11 @@ SEEDED = "random.Random"
 
 CATCHES_ALL = (
     "ottla/handlers/dispatch.py",
+    "ottla/broker/policies.py",  # classes of the operator's, which may fail as they like
     "ottla/network/connection.py",
     "ottla/network/selector.py",  # in the place of the loop's own handler of exceptions
     "ottla/pipelines/loading.py",  # a file of the user's, which may fail as it likes
+    "ottla/timing/survival.py",  # what tasks outlive: elsewhere a bug would end the broker
     "ottla/pipelines/running/run.py",  # kept and raised again: Spark hands on only its text
 )
 LOADS_ON_FIRST_USE = (

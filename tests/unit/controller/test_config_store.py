@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+import pytest
+
 from ottla.controller.config_store import NOTIFICATIONS_LAST_MS, ConfigStore, ConfigWatcher
 from ottla.controller.registration import create_roots
 from ottla.simulation.store import MemoryStore, MemoryTree
@@ -167,3 +169,25 @@ def test_an_old_notification_is_understood() -> None:
         assert heard.changes == [("topics", "t", {})]
 
     asyncio.run(scenario())
+
+
+def test_what_cannot_be_told_does_not_hold_up_the_other_changes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        store = await _store()
+        heard = Heard()
+
+        def careless(entity_type: str, name: str, values: dict[str, str]) -> None:
+            assert name != "first", "a bug"
+            heard(entity_type, name, values)
+
+        watcher = ConfigWatcher(store, careless, StoppedClock())
+        for name in ("first", "second"):
+            await ConfigStore(store).change(f"topics/{name}", lambda _: {"a": "b"})
+        await watcher.look()
+        await watcher.look()
+        assert heard.changes == [("topics", "second", {"a": "b"})]
+
+    asyncio.run(scenario())
+    assert caplog.text.count("AssertionError: a bug") == 1

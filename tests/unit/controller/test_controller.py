@@ -263,6 +263,30 @@ def test_a_store_that_fails_half_way_means_a_new_term(monkeypatch: pytest.Monkey
     run(2, scenario)
 
 
+def test_a_bug_at_one_event_means_a_new_term(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ottla.controller.controller.BUG_BACKOFF_SECONDS", 0)
+
+    async def scenario(made: Cluster) -> None:
+        await made.create("orders", {0: [1]})
+        children = made.running[1].store.children
+
+        async def fail_once(path: str) -> list[str]:
+            made.running[1].store.children = children  # type: ignore[method-assign]
+            raise LookupError("a bug")
+
+        made.running[1].store.children = fail_once  # type: ignore[method-assign]
+        await made.admin.create("/brokers/topics/t", b'{"version":1,"partitions":{"0":[1]}}')
+        await made.settled()
+        assert made.active.context.epoch == 2
+        assert (await made.state("t", 0)).leader == 1
+
+    run(1, scenario)
+    assert "TopicChange" in caplog.text
+    assert "LookupError: a bug" in caplog.text
+
+
 def test_a_broker_that_does_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(senders, "RETRY_BACKOFF_SECONDS", 0)
 

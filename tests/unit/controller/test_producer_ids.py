@@ -83,3 +83,28 @@ def test_ids_end_with_the_numbers() -> None:
             await allocate_block(store, broker_id=0)
 
     asyncio.run(scenario())
+
+
+def test_ids_that_are_used_up_stop_nobody_else(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ottla.controller.producer_ids.RETRY_BACKOFF_SECONDS", 0)
+
+    async def scenario() -> None:
+        store = MemoryStore(MemoryTree())
+        await create_roots(store)
+        last = ProducerIdBlock(broker_id=0, first=2**63 - 1000, last=2**63 - 1)
+        await store.write(LATEST_PRODUCER_ID_BLOCK, last.encode())
+        ids = ProducerIds(store, broker_id=0)
+        async with asyncio.TaskGroup() as group:
+            fetching = group.create_task(ids.run())
+            assert ids.take() is None
+            for _ in range(5):
+                await asyncio.sleep(0)  # its turns for some fetches
+            assert "used up" in caplog.text
+            # An operator repairs what somebody has written there.
+            await store.write(LATEST_PRODUCER_ID_BLOCK, b"")
+            assert await ids.next() == 0
+            fetching.cancel()
+
+    asyncio.run(scenario())

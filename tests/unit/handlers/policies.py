@@ -30,3 +30,17 @@ class KeepForever:
 
 class Mute:
     """Has nothing to say, so it is none."""
+
+
+class Careless:
+    """Knows the owners of some topics only, and asks for that of any."""
+
+    owners: Mapping[str, str] = {"orders": "sales"}
+
+    def validate(self, *, topic: str = "", name: str = "", **asked: object) -> None:
+        assert self.owners[topic or name]
+
+
+class Unbuildable:
+    def __init__(self) -> None:
+        raise KeyError("OWNERS_FILE")
