@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from ottla.broker.broker import Broker
 from ottla.broker.ending import Ending
+from ottla.broker.garbage import GarbageRest
 from ottla.broker.machine import machine_ports
 from ottla.config.broker_config import BrokerConfig
 from ottla.network.selector import ServingSelector, new_event_loop
@@ -54,9 +55,12 @@ async def _serve(
             # What is there now stays: the collector need not look at it again and again.
             gc.collect()
             gc.freeze()
+            rest = GarbageRest(loop, broker.services.requests.total)
+            rest.start()
             on_ready(broker)
             _logger.info("broker %d serves at %s", broker.id, broker.addresses.bootstrap)
             await stop.wait()
+            rest.stop()
             _logger.info("broker %d stops", broker.id)
     finally:
         ports.background.close()

@@ -44,6 +44,9 @@ class RequestCounts:
     def by_version(self) -> dict[tuple[int, int], int]:
         return {key: each.count for key, each in self._counters.items() if each.count}
 
+    def total(self) -> int:
+        return sum(each.count for each in self._counters.values())
+
     def of(self, key: int, version: int) -> Counter:
         """To be kept by whoever counts often."""
         counter = self._counters.get((key, version))
