@@ -77,10 +77,15 @@ def serve_produce(
         for topic, partitions in frame.topics
         for each in partitions
     }
-    refused = _verify(call, frame, named)
-    if refused is None:
-        return
-    results = _append_all(call, frame, named, refused)
+    try:
+        refused = _verify(call, frame, named)
+    except KafkaError as refusal:
+        results = [PartitionResult(*place, refusal.code, str(refusal)) for place in named]
+        _answer_when_written(call, frame, results)
+    else:
+        if refused is None:
+            return
+        results = _append_all(call, frame, named, refused)
     connection.owe(call, blocks=call.is_limited())
     if isinstance(call, MeteredCall):
         call.stop_clock()  # each request is counted: none may take the shortcut
@@ -91,8 +96,14 @@ def serve_produce(
 
 
 def _verify(call: Call, frame: ProduceFrame, named: Named) -> Verdict | None:
-    """None: the request goes on by itself when it is known which transactions are open."""
+    """None: the request goes on by itself when it is known which transactions are open.
+
+    Raises what the whole request is refused with.
+    """
     if frame.transactional_id is None:
+        if any(records is not None and _is_transactional(records) for records in named.values()):
+            detail = "a transactional batch in a request without a transactional id"
+            raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, detail)
         return {}
     kept: dict[tuple[str, int], memoryview | None] = {}
 
@@ -112,15 +123,19 @@ def _verify(call: Call, frame: ProduceFrame, named: Named) -> Verdict | None:
 def _append_all(
     call: Call, frame: ProduceFrame, named: Named, refused: Verdict
 ) -> list[PartitionResult]:
-    services = call.services
     results = [
         _append(call, frame, place, records, refused.get(place)) for place, records in named.items()
     ]
+    _answer_when_written(call, frame, results)
+    return results
+
+
+def _answer_when_written(call: Call, frame: ProduceFrame, results: list[PartitionResult]) -> None:
+    services = call.services
     operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
     services.tick.settle(
         lambda: operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
     )
-    return results
 
 
 def _append(
@@ -133,18 +148,20 @@ def _append(
     topic, index = place
     result = PartitionResult(topic, index)
     partition: Partition | None = None
+    replicas = call.services.replicas
     try:
-        if frame.acks not in (-1, 0, 1):
-            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
-        view = _check_records(
-            call, records, may_be_transactional=frame.transactional_id is not None
-        )
-        is_internal = topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT
-        if is_internal and call.services.metadata.exists(topic, index):
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
+        # In the order of Kafka: where to, what, in which transaction, and then whether it can be.
+        if place not in replicas.partitions and not call.services.metadata.exists(topic, index):
+            detail = f"there is no partition {topic}-{index}"
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, detail)
+        view = _check_records(call, records)
         if refusal is not None:
             raise refusal
-        partition = call.services.replicas.get(topic, index)
+        if frame.acks not in (-1, 0, 1):
+            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
+        if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
+        partition = replicas.get(topic, index)
         if view is not None:
             now_ms = call.services.clock.now_ms()
             result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
@@ -159,9 +176,7 @@ def _append(
     return result
 
 
-def _check_records(
-    call: Call, view: memoryview | None, *, may_be_transactional: bool
-) -> memoryview | None:
+def _check_records(call: Call, view: memoryview | None) -> memoryview | None:
     """What the version of the request allows; the topic's own rules come with the append.
 
     None if there is nothing to append, which only old versions may send.
@@ -180,14 +195,15 @@ def _check_records(
     if _first_batch_bytes(view[size_bytes:]):
         detail = f"version {call.version} carries one batch for each partition, not more"
         raise KafkaError(ErrorCode.INVALID_RECORD, detail)
-    attributes = view[ATTRIBUTES_AT]
-    if call.version < _ZSTD_FROM and attributes & CODEC_MASK == Codec.ZSTD:
+    if call.version < _ZSTD_FROM and view[ATTRIBUTES_AT] & CODEC_MASK == Codec.ZSTD:
         detail = f"version {call.version} may not carry zstd"
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, detail)
-    if attributes & TRANSACTIONAL_BIT and not may_be_transactional:
-        detail = "a transactional batch in a request without a transactional id"
-        raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, detail)
     return view
+
+
+def _is_transactional(view: memoryview) -> bool:
+    is_whole = _first_batch_bytes(view) > 0
+    return is_whole and view[MAGIC_AT] == 2 and bool(view[ATTRIBUTES_AT] & TRANSACTIONAL_BIT)
 
 
 def _first_batch_bytes(view: memoryview) -> int:

@@ -32,7 +32,10 @@ _PASSING = (
 def verify_batches(
     call: Call, transactional_id: str, named: Named, later: Callable[[Verdict], None]
 ) -> Verdict | None:
-    """Which may not be appended. None: it is not known yet, and `later` will hear."""
+    """Which may not be appended. None: it is not known yet, and `later` will hear.
+
+    Raises what the whole request is refused with.
+    """
     batches: dict[Producer, list[FirstBatch]] = {}
     for place, records in named.items():
         if records is not None and _is_transactional(records):
@@ -43,7 +46,7 @@ def verify_batches(
                 found.append(FirstBatch(partition, sequence))
     if len(batches) > 1:
         detail = f"the transactional batches of {len(batches)} producers in one request"
-        return dict.fromkeys(named, KafkaError(_E.INVALID_PRODUCER_ID_MAPPING, detail))
+        raise KafkaError(_E.INVALID_PRODUCER_ID_MAPPING, detail)
     for producer, found in batches.items():
         question = Question(
             transactional_id, producer, found, knows_abortable=call.version >= _KNOWS_ABORTABLE_FROM

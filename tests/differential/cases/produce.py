@@ -26,6 +26,9 @@ from tests.differential.requests import (
 
 NEWEST = 11
 ONE = batch(b"one")
+_TRANSACTIONAL = build_batch(
+    records(b"a"), producer_id=5, producer_epoch=0, base_sequence=0, is_transactional=True
+)
 _COMPACTED = Topic("t", configs={"cleanup.policy": "compact"})
 _STAMPED = Topic("t", configs={"message.timestamp.type": "LogAppendTime"})
 
@@ -110,6 +113,28 @@ _WHERE = (
     case("produce-nothing", produce(11), produce(0)),
     case("produce-invalid-name", produce(11, To(ONE, "=no name"), To(ONE, "="))),
     case("produce-internal-topic", produce(11, To(ONE, "=__consumer_offsets"))),
+    # Which of two faults is told: first where, then what, and acks last.
+    case("produce-unknown-topic-acks-bad", produce(11, To(ONE, "missing"), acks=2),
+         produce(5, To(ONE, "missing"), acks=2), topics=["t"]),
+    case("produce-unknown-topic-two-batches", produce(11, To(ONE + ONE, "missing")),
+         produce(11, To(ONE + ONE, partition=9)), topics=["t"]),
+    case("produce-two-batches-acks-bad", produce(11, To(ONE + ONE), acks=2), read_back(),
+         topics=["t"]),
+    case("produce-corrupt-acks-bad", produce(11, To(flipped(ONE, 17)), acks=2), read_back(),
+         topics=["t"]),
+    case("produce-internal-topic-acks-bad", produce(11, To(ONE, "=__consumer_offsets"), acks=2)),
+    *(
+        case(f"produce-transactional-without-id-v{v}",
+             produce(v, To(ONE), To(_TRANSACTIONAL, partition=1), To(ONE, "missing")),
+             produce(v, To(ONE), To(_TRANSACTIONAL, "missing")),
+             produce(v, To(ONE + ONE), To(_TRANSACTIONAL, partition=1)),
+             produce(v, To(_TRANSACTIONAL), acks=2),
+             read_back(), read_back("t", 1), topics=[Topic("t", 2)])
+        for v in (2, 3, 8, 11)
+    ),
+    case("produce-transactional-without-id-acks-0",
+         produce(11, To(ONE), To(_TRANSACTIONAL, partition=1), acks=0),
+         read_back(), read_back("t", 1), topics=[Topic("t", 2)]),
     case("produce-no-time", produce(11, To(ONE), timeout_ms=0), read_back(), topics=["t"]),
 )  # fmt: skip
 _RECORDS = (
