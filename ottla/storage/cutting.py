@@ -111,15 +111,18 @@ def finish_drops(log: Log) -> list[str]:
 
 
 def advance_start(log: Log, offset: int) -> None:
-    """Records before `offset` count as deleted, wherever their files are."""
+    """Records before `offset` count as deleted, wherever their files are.
+
+    The file of the epochs keeps what goes until a flush saves it: to wait for the disk here would
+    stop the loop for each partition, and whoever opens the log leaves out those before its start.
+    """
     if offset <= log.log_start_offset:
         return
     log.cuts += 1
     log.log_start_offset = offset
     log.high_watermark = max(log.high_watermark, offset)
     log.producers.on_high_watermark_updated(offset)
-    if log.epochs.truncate_from_start(offset):
-        log.save_fewer_epochs()
+    log.epochs.truncate_from_start(offset)
 
 
 def _remove(log: Log, segment: Segment) -> None:

@@ -218,6 +218,28 @@ def test_records_before_the_log_start_are_gone() -> None:
         log.read(1, max_bytes=100, up_to=3)
 
 
+@pytest.mark.parametrize("is_flushed", [False, True])
+def test_the_start_moves_without_waiting_for_the_disk_and_the_epochs_with_it(
+    is_flushed: bool,
+) -> None:
+    disk = SimulatedDisk(random.Random(0))
+    log = new_log(SMALL, disk)
+    for number in range(30):
+        log.append(batch(b"x" * 20), leader_epoch=number // 10, now_ms=NOW_MS)
+    flush(log)
+    before = len(disk.operations)
+    advance_start(log, 15)
+    assert len(disk.operations) == before
+    if is_flushed:
+        log.append(batch(b"more"), leader_epoch=2, now_ms=NOW_MS)
+        flush(log)
+    expected = log.epochs.entries
+    assert expected == ((1, 15), (2, 20))
+    found = Found(was_clean=False, recovery_point=log.recovery_point, log_start_offset=15)
+    again = open_log(disk.crash(), FOLDER, SMALL, found, now_ms=NOW_MS)
+    assert again.epochs.entries == expected
+
+
 def test_a_log_that_was_closed_opens_as_it_was_without_a_look_at_its_batches() -> None:
     disk = SimulatedDisk(random.Random(0))
     log = new_log(SMALL, disk)
