@@ -15,7 +15,7 @@ class Call:
     """What a handler gets besides the request. `reply` is for those that answer later."""
 
     __slots__ = (
-        "api_key", "client_id", "connection", "correlation_id", "on_reply", "pieces", "services",
+        "api_key", "begun_ms", "client_id", "connection", "correlation_id", "pieces", "services",
         "version",
     )  # fmt: skip
 
@@ -36,7 +36,7 @@ class Call:
         self.correlation_id = correlation_id
         self.client_id = client_id
         self.pieces: list[Piece] | None = None
-        self.on_reply: Callable[[Call], None] | None = None
+        self.begun_ms = services.timer.now_ms()
 
     @property
     def listener(self) -> str:

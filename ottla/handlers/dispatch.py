@@ -13,6 +13,7 @@ from ottla.handlers.call import Call, OwnCall
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce import PRODUCE, serve_produce
 from ottla.handlers.services import Services
+from ottla.handlers.slow_requests import SLOW_MS, name_if_slow, name_slow
 from ottla.network.connection import Connection
 from ottla.protocol.codec import decode_at
 from ottla.protocol.errors import ErrorCode, KafkaError, ProtocolError
@@ -24,7 +25,6 @@ from ottla.store.port import StoreUnavailable
 
 _logger = logging.getLogger(__name__)
 _HEAD = Struct(">hhi")
-SLOW_MS = 1000
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 C = TypeVar("C", bound=Call)
@@ -92,8 +92,6 @@ class Dispatch:
             call.connection.owe(call, blocks=True)
             self._spawn(self._await(found, request, call, found.handle(request, call)))
             return
-        now_ms = self._services.timer.now_ms
-        begun_ms = now_ms()
         try:
             response = found.handle(request, call)
         except Exception as error:
@@ -110,16 +108,14 @@ class Dispatch:
             call.connection.owe(call, blocks=True)
         else:
             call.connection.answer(call.pieces)
-        took_ms = now_ms() - begun_ms
-        if took_ms > SLOW_MS:
-            _name_slow(call, f"took {took_ms} ms, and all others waited")
+        name_if_slow(call, ", and all others waited")
 
     async def _await(
         self, found: Handler, request: Message, call: Call, answering: Coroutine[Any, Any, Any]
     ) -> None:
         # Named while it waits: if it waits for ever, that has to be seen too.
         slow = self._services.timer.call_after(
-            SLOW_MS, lambda: _name_slow(call, f"takes longer than {SLOW_MS} ms")
+            SLOW_MS, lambda: name_slow(call, f"takes longer than {SLOW_MS} ms")
         )
         try:
             response = await (call.timed(answering) if isinstance(call, MeteredCall) else answering)
@@ -183,8 +179,3 @@ class Dispatch:
             error = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         response: Message = found.refuse(request, error)
         return response
-
-
-def _name_slow(call: Call, how: str) -> None:
-    name, client = API_NAMES[call.api_key], call.client_id
-    _logger.warning("%s v%d of %r at %s %s", name, call.version, client, call.connection.peer, how)

@@ -12,6 +12,7 @@ from ottla.handlers.call import Call
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.services import Services
+from ottla.handlers.slow_requests import name_if_slow
 from ottla.handlers.transactional_produce import (
     ATTRIBUTES_AT,
     Named,
@@ -215,6 +216,7 @@ def _first_batch_bytes(view: memoryview) -> int:
 
 
 def _reply(call: Call, acks: int, results: list[PartitionResult]) -> None:
+    name_if_slow(call, "")  # with the write, and with what it waited for
     if acks == 0:
         if any(result.error for result in results):
             call.connection.close()  # so that the producer asks who leads

@@ -16,8 +16,11 @@ from ottla.handlers.services import Services
 from ottla.network.connection import Connection
 from ottla.network.memory import RequestMemory
 from ottla.protocol.apis.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from ottla.protocol.apis.produce import ProduceResponse
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
+from tests.unit.handlers.one_broker import one_broker
+from tests.unit.handlers.test_produce import request as produce_request
 from tests.virtual_time import on_virtual_time, virtual_loop
 
 ANSWER = DescribeClusterResponse(cluster_id="", controller_id=0, brokers=[])
@@ -86,3 +89,42 @@ async def test_a_quick_handler_is_not_named(caplog: pytest.LogCaptureFixture) ->
     await ask(wait, is_async=True, wait_s=5)
     await ask(lambda request, call: ANSWER, is_async=False, wait_s=0)
     assert not caplog.messages
+
+
+@on_virtual_time
+async def test_a_produce_that_waits_long_for_other_replicas_is_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+        partition = broker.services.replicas.get("orders", 0)
+        partition.isr = partition.replicas = (1, 2)
+        partition.reconsider()
+        asked = broker.client.ask(produce_request(timeout_ms=5_000))
+        await asyncio.sleep(1.5)
+        assert not caplog.messages
+        partition.follower_ends[2] = 1
+        partition.advance()
+        broker.services.replicas.recheck(partition)
+        assert isinstance(await asked, ProduceResponse)
+        (line,) = caplog.messages
+        assert line == "Produce v11 of 'test' at test:1 took 1500 ms"
+
+
+@on_virtual_time
+async def test_a_produce_that_keeps_the_loop_busy_is_named(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+        log = broker.services.replicas.get("orders", 0).leading_log()
+        commit = log.commit
+
+        def dawdle() -> None:
+            virtual_loop().now += 1.5
+            commit()
+
+        monkeypatch.setattr(log, "commit", dawdle)
+        assert isinstance(await broker.client.ask(produce_request()), ProduceResponse)
+        (line,) = caplog.messages
+        assert line == "Produce v11 of 'test' at test:1 took 1500 ms"
