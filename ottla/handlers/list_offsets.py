@@ -91,7 +91,7 @@ def _find(
         if asked.timestamp < EARLIEST:
             detail = f"version 0 has no time {asked.timestamp}"
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, detail)
-        log = partition.leading_log()
+        log = _log(partition, asked, reader)
         response.old_style_offsets = segment_offsets(
             log, asked.timestamp, count=asked.max_num_offsets, reader=reader
         )
@@ -113,8 +113,11 @@ def _find(
 
 
 def _log(partition: Partition, asked: ListOffsetsPartition, reader: Reader) -> Log:
-    log = partition.leading_log(leader_epoch=asked.current_leader_epoch)
-    return partition.local_log() if reader.replica_id == DEBUGGER else log
+    if reader.replica_id != DEBUGGER:
+        return partition.leading_log(leader_epoch=asked.current_leader_epoch)
+    log = partition.local_log()
+    partition.check_epoch(asked.current_leader_epoch)
+    return log
 
 
 def refuse(request: ListOffsetsRequest, error: KafkaError) -> ListOffsetsResponse:

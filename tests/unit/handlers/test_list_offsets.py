@@ -15,9 +15,10 @@ from ottla.protocol.apis.list_offsets import (
 )
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.records.layout import MAGIC_AT
-from ottla.replication.offsets import MAX_TIMESTAMP
+from ottla.replication.offsets import LATEST, MAX_TIMESTAMP
+from ottla.replication.reading import CONSUMER, DEBUGGER
 from ottla.storage.log import Log
-from tests.unit.handlers.one_broker import OneBroker, one_broker
+from tests.unit.handlers.one_broker import OneBroker, lead, one_broker
 from tests.unit.storage.logs import append
 from tests.unit.storage.test_timestamp_search import LATE_MS, lie
 from tests.virtual_time import on_virtual_time
@@ -25,13 +26,13 @@ from tests.virtual_time import on_virtual_time
 LIES = 300
 
 
-def question(timestamp: int, partitions: int = 1) -> ListOffsetsRequest:
+def question(timestamp: int, partitions: int = 1, replica_id: int = CONSUMER) -> ListOffsetsRequest:
     asked = [
         ListOffsetsPartition(partition_index=index, timestamp=timestamp)
         for index in range(partitions)
     ]
     topic = ListOffsetsTopic(name="orders", partitions=asked)
-    return ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=[topic])
+    return ListOffsetsRequest(replica_id=replica_id, isolation_level=0, topics=[topic])
 
 
 async def log_that_lies(broker: OneBroker) -> Log:
@@ -106,3 +107,26 @@ async def test_one_log_that_cannot_be_searched_leaves_the_others_their_answers(
         found = answer.topics[0].partitions
         assert [each.error_code for each in found] == [code, ErrorCode.NONE]
         assert [each.offset for each in found] == [-1, 0]
+
+
+@pytest.mark.parametrize(
+    ("replica_id", "code"),
+    [(CONSUMER, ErrorCode.NOT_LEADER_OR_FOLLOWER), (DEBUGGER, ErrorCode.NONE)],
+)
+@pytest.mark.parametrize("version", [0, 1, 4, 9])
+@on_virtual_time
+async def test_a_follower_answers_only_those_who_debug_it(
+    version: int, replica_id: int, code: ErrorCode
+) -> None:
+    async with one_broker() as broker:
+        await broker.create("orders")
+        append(broker.services.replicas.get("orders", 0).leading_log(), b"a")
+        await lead(broker, "orders", leader=2, epoch=5)
+        asked = question(LATEST, replica_id=replica_id)
+        answer = await broker.ask(asked, ListOffsetsResponse, version)
+        (found,) = answer.topics[0].partitions
+        assert found.error_code == code
+        asked.topics[0].partitions[0].current_leader_epoch = 4
+        if version >= 4:
+            (fenced,) = (await broker.ask(asked, ListOffsetsResponse)).topics[0].partitions
+            assert fenced.error_code == ErrorCode.FENCED_LEADER_EPOCH
