@@ -193,25 +193,25 @@ class Leadership:
                 return ErrorCode.FENCED_LEADER_EPOCH
             partition.is_leader = False
             del replicas.partitions[topic, index]
+        code = self._delete(topic, index) if deletes else ErrorCode.NONE
+        if partition is not None:
+            replicas.recheck(partition)  # it is let go, whatever became of its files
+        return code
+
+    def _delete(self, topic: str, index: int) -> ErrorCode:
+        self.refused.pop((topic, index), None)
+        directory = self._replicas.directories.find((topic, index))
         try:
-            if deletes:
-                self.refused.pop((topic, index), None)
-                self._delete(topic, index)
+            if directory is not None:
+                directory.take_away((topic, index), tag=self._new_tag())
+                self._renamed[directory] = None
         except DiskFailed as error:
-            replicas.disk_failed(error)
+            self._replicas.disk_failed(error)
             return ErrorCode.KAFKA_STORAGE_ERROR
         except OSError as error:
             _logger.error("%s-%d cannot be deleted: %s", topic, index, error)
             return ErrorCode.KAFKA_STORAGE_ERROR
-        if partition is not None:
-            replicas.recheck(partition)
         return ErrorCode.NONE
-
-    def _delete(self, topic: str, index: int) -> None:
-        directory = self._replicas.directories.find((topic, index))
-        if directory is not None:
-            directory.take_away((topic, index), tag=self._new_tag())
-            self._renamed[directory] = None
 
     async def make_stops_last(self) -> bool:
         """One sync for all that were deleted before this; False if a disk failed at it."""

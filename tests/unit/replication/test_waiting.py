@@ -284,3 +284,18 @@ async def test_a_deletion_ends_with_its_leader() -> None:
     answers = delete(world, 1)
     await world.become(epoch=1, leader=FOLLOWER, isr=BOTH)
     assert deletion_in(answers)[0] is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@on_virtual_time
+async def test_who_waits_for_a_partition_that_cannot_be_deleted_is_answered(fails: bool) -> None:
+    world = World()
+    partition = await world.led(isr=BOTH)
+    results, answers = produce(world, partition)
+    if fails:
+        world.disk.break_file("/data")
+    else:
+        world.disk.refuse_at(world.disk.faults.operation_count + 1)
+    code = world.leadership.stop("orders", 0, leader_epoch=1, deletes=True)
+    assert code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert (answers.is_there, codes(results)) == (True, [ErrorCode.NOT_LEADER_OR_FOLLOWER])
