@@ -9,6 +9,7 @@ import pytest
 from ottla.handlers import HANDLERS
 from ottla.handlers.metadata_answer import topic_response
 from ottla.metadata.image import BrokerImage, ClusterImage, Endpoint, PartitionImage, TopicImage
+from ottla.protocol.apis.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from ottla.protocol.apis.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -177,3 +178,17 @@ def test_a_replica_on_a_failed_disk_is_offline_although_its_broker_is_alive() ->
     image = ClusterImage("c", 1, brokers(1, 2), {"orders": topic})
     (found,) = topic_response(topic, image, "PLAINTEXT", NEWEST).partitions
     assert found.offline_replicas == [2, 3]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@on_virtual_time
+async def test_a_broker_that_cannot_be_reached_from_here_is_left_out(version: int) -> None:
+    async with one_broker() as broker:
+        image = broker.services.metadata.image
+        known = {**image.brokers, **brokers(2), **brokers(3, listener="SSL")}
+        broker.services.metadata.image = replace(image, brokers=known)
+        told = await metadata(broker, "nobody", version=version)
+        assert [each.node_id for each in told.brokers] == [1, 2]
+        asked = DescribeClusterRequest(include_cluster_authorized_operations=False)
+        described = await broker.ask(asked, DescribeClusterResponse)
+        assert [each.broker_id for each in described.brokers] == [1, 2]
