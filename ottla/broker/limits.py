@@ -18,12 +18,24 @@ def limits_of(config: BrokerConfig, hosts: HostLimits) -> Limits:
         max_connections=config[options.MAX_CONNECTIONS],
         max_connections_per_ip=config[options.MAX_CONNECTIONS_PER_IP],
         per_ip_overrides=hosts.by_address(config[options.MAX_CONNECTIONS_PER_IP_OVERRIDES]),
+        listener_connections=_own(config, options.MAX_CONNECTIONS),
+        # As in Kafka: with one for all, brokers would take the places of clients.
+        protected_listener=config.inter_broker_listener if len(config.listeners) > 1 else None,
         idle_ms=config[options.CONNECTIONS_MAX_IDLE_MS],
+        listener_idle_ms=_own(config, options.CONNECTIONS_MAX_IDLE_MS),
         queued_max_request_bytes=config[options.QUEUED_MAX_REQUEST_BYTES],
         # Unless somebody asks for a size; why these are not Kafka's is in decision 0015.
         send_buffer_bytes=_if_set(config, options.SOCKET_SEND_BUFFER_BYTES, _SEND_BUFFER_BYTES),
         receive_buffer_bytes=_if_set(config, options.SOCKET_RECEIVE_BUFFER_BYTES, _AS_THE_SYSTEM),
     )
+
+
+def _own(config: BrokerConfig, option: Option[int]) -> dict[str, int]:
+    """Of the listeners that have a value of their own."""
+    names = [endpoint.listener for endpoint in config.listeners]
+    return {
+        name: config.of_listener(name)[option] for name in names if config.has_own(name, option)
+    }
 
 
 def _if_set(config: BrokerConfig, option: Option[int], otherwise: int) -> int:

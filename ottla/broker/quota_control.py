@@ -51,8 +51,7 @@ class QuotaControl:
         by_listener = {
             # Without its own a listener has no limit but the broker's.
             name: config.of_listener(name)[MAX_CONNECTION_CREATION_RATE]
-            if f"listener.name.{name.lower()}.{MAX_CONNECTION_CREATION_RATE.name}"
-            in config.properties
+            if config.has_own(name, MAX_CONNECTION_CREATION_RATE)
             else UNLIMITED
             for name in listeners
         }

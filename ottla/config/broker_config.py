@@ -68,6 +68,10 @@ class BrokerConfig(Config):
         protocols = parse_protocol_map(self[LISTENER_SECURITY_PROTOCOL_MAP])
         return protocols[self.inter_broker_listener]
 
+    def has_own(self, listener: str, option: AnyOption) -> bool:
+        """Whether it stands there for this listener, whatever the broker's value is."""
+        return f"listener.name.{listener.lower()}.{option.name}" in self.properties
+
     def of_listener(self, listener: str, *, mechanism: str | None = None) -> Config:
         """The configuration as one listener sees it, or one SASL mechanism on it."""
         values = dict(self._set)

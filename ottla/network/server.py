@@ -26,6 +26,7 @@ _MOST_ROUNDS = 8
 _BUSY = 2  # sockets
 _MOST_ACCEPTED = 64
 _SHRINK_AFTER_MS = 10_000
+_UNLIMITED = 0x7FFF_FFFF
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -34,13 +35,26 @@ class Limits:
     """What clients may take; each is an option of its own and may change while running."""
 
     max_request_bytes: int = 100 * 1024 * 1024
-    max_connections: int = 0x7FFF_FFFF
-    max_connections_per_ip: int = 0x7FFF_FFFF
+    max_connections: int = _UNLIMITED
+    max_connections_per_ip: int = _UNLIMITED
     per_ip_overrides: dict[str, int] = field(default_factory=dict)
+    listener_connections: dict[str, int] = field(default_factory=dict)  # of those with their own
+    # Whose clients are let in when all others may have no more: another one goes for each.
+    protected_listener: str | None = None
     idle_ms: int = 600_000  # 0 or less: for ever
+    listener_idle_ms: dict[str, int] = field(default_factory=dict)  # of those with their own
     queued_max_request_bytes: int = -1
     send_buffer_bytes: int = -1  # -1: as the system likes it
     receive_buffer_bytes: int = -1
+
+    def idle_ms_of(self, listener: str) -> int:
+        return self.listener_idle_ms.get(listener, self.idle_ms)
+
+    def has_room(self, listener: str, *, of_listener: int, of_all: int) -> bool:
+        """Whether one more may connect, where so many are."""
+        if of_listener >= self.listener_connections.get(listener, _UNLIMITED):
+            return False
+        return of_all < self.max_connections or listener == self.protected_listener
 
 
 class Rates(Protocol):
@@ -79,10 +93,13 @@ class Server:
         self._listeners: dict[int, tuple[Listener, str]] = {}
         # One for each event of a round, whoever has it: few clients send at the same moment.
         self._buffers = [ReceiveBuffer.of(SMALL_BUFFER) for _ in range(MOST_EVENTS)]
+        self._open: set[int] = set()  # listeners that the poller watches
         self._accepts = False
+        self._is_exhausted = False  # of descriptors
         self._resting: dict[int, Deadline] = {}  # listeners whose next client waits, too
         self._held: dict[Socket, Deadline] = {}  # accepted, and not heard
         self._per_ip: Counter[str] = Counter()
+        self._per_listener: Counter[str] = Counter()
         self._numbers = 0
 
     def listen(self, name: str, host: str, port: int, *, backlog: int = 512) -> int:
@@ -96,7 +113,8 @@ class Server:
 
     def start(self) -> None:
         """Begin to accept; until now clients waited in the backlog."""
-        self._resume()
+        self._accepts = True
+        self._watch_listeners()
         self._look_after()
 
     def _rounds(self, events: Events) -> None:
@@ -109,7 +127,7 @@ class Server:
                 if door is not None:
                     door.connection.active_ms = now_ms
                     door.ready(event, lent)
-                elif descriptor in listeners and descriptor not in self._resting:
+                elif descriptor in self._open:
                     self._accept(*listeners[descriptor])
             tick.end()
             if len(events) < _BUSY:
@@ -118,8 +136,8 @@ class Server:
 
     def _accept(self, listener: Listener, name: str) -> None:
         for _ in range(_MOST_ACCEPTED):
-            if len(self.connections) >= self.limits.max_connections:
-                self._pause()
+            if not self._has_room(name):
+                self._watch_listeners()
                 return
             try:
                 sock, address = listener.accept()
@@ -128,8 +146,9 @@ class Server:
             except OSError as error:
                 if error.errno in _OUT_OF_DESCRIPTORS:
                     _logger.error("cannot accept connections: %s", error.strerror)
-                    self._pause()
-                    self._timer.call_after(1000, self._resume)
+                    self._is_exhausted = True
+                    self._watch_listeners()
+                    self._timer.call_after(1000, self._recover)
                 return
             delay_ms = self.rates.delay_ms(name, self._timer.now_ms()) if self.rates else 0
             if delay_ms > 0:
@@ -145,13 +164,12 @@ class Server:
 
         def go_on() -> None:
             del self._resting[descriptor], self._held[sock]
-            if self._accepts:
-                self._poller.register(descriptor, READ)
             self._admit(sock, address[0], address[1], name)
+            self._watch_listeners()
 
-        self._poller.unregister(descriptor)
         deadline = self._timer.call_after(delay_ms, go_on)
         self._resting[descriptor] = self._held[sock] = deadline
+        self._watch_listeners()
 
     def _refuse_later(self, sock: Socket, delay_ms: int) -> None:
         """Closed at once, a client that comes too fast would only come again at once."""
@@ -194,6 +212,21 @@ class Server:
         door = SocketDoor(sock, connection, self._poller, self.memory, self._forget)
         self.connections[door.descriptor] = door
         self._per_ip[host] += 1
+        self._per_listener[listener] += 1
+        if listener == self.limits.protected_listener:
+            self._make_room_for_protected()
+
+    def _make_room_for_protected(self) -> None:
+        """If there are too many now, who was silent longest on another listener has to go."""
+        protected = self.limits.protected_listener
+        if len(self.connections) <= self.limits.max_connections:
+            return
+        doors = self.connections.values()
+        others = [door.connection for door in doors if door.connection.listener != protected]
+        if others:
+            most_silent = min(others, key=lambda connection: connection.active_ms)
+            _logger.info("closing %s for a client of %s", most_silent.peer, protected)
+            most_silent.close()
 
     def _forget(self, door: SocketDoor) -> None:
         del self.connections[door.descriptor]
@@ -201,29 +234,36 @@ class Server:
         self._per_ip[host] -= 1
         if not self._per_ip[host]:
             del self._per_ip[host]
-        if not self._accepts and len(self.connections) < self.limits.max_connections:
-            self._resume()
+        self._per_listener[door.connection.listener] -= 1
+        self._is_exhausted = False
+        if len(self._open) < len(self._listeners):
+            self._watch_listeners()
 
     def change_limits(self, limits: Limits) -> None:
         """They hold from now on; who is connected may stay."""
         self.limits = limits
-        if len(self.connections) < limits.max_connections:
-            self._resume()
+        self._watch_listeners()
 
-    def _pause(self) -> None:
-        """Leave new clients in the backlog."""
-        if self._accepts:
-            self._accepts = False
-            for descriptor in self._listeners:
-                if descriptor not in self._resting:
-                    self._poller.unregister(descriptor)
+    def _has_room(self, listener: str) -> bool:
+        of_all, of_listener = len(self.connections), self._per_listener[listener]
+        return self.limits.has_room(listener, of_listener=of_listener, of_all=of_all)
 
-    def _resume(self) -> None:
-        if not self._accepts and self._listeners:
-            self._accepts = True
-            for descriptor in self._listeners:
-                if descriptor not in self._resting:
+    def _watch_listeners(self) -> None:
+        """Accept where there is room; elsewhere new clients stay in the backlog."""
+        may_accept = self._accepts and not self._is_exhausted
+        for descriptor, (_, name) in self._listeners.items():
+            if may_accept and descriptor not in self._resting and self._has_room(name):
+                if descriptor not in self._open:
+                    self._open.add(descriptor)
                     self._poller.register(descriptor, READ)
+            elif descriptor in self._open:
+                self._open.remove(descriptor)
+                self._poller.unregister(descriptor)
+
+    def _recover(self) -> None:
+        """Perhaps there are descriptors again."""
+        self._is_exhausted = False
+        self._watch_listeners()
 
     def _look_after(self) -> None:
         """Close who is silent too long, and take back large buffers that nobody needs."""
@@ -233,7 +273,7 @@ class Server:
             if connection.waiting or connection.is_muted:
                 connection.active_ms = now_ms  # it is we who are silent
             silent_ms = now_ms - connection.active_ms
-            if silent_ms >= self.limits.idle_ms > 0:
+            if silent_ms >= self.limits.idle_ms_of(connection.listener) > 0:
                 connection.close()
             elif silent_ms >= _SHRINK_AFTER_MS:
                 connection.shrink()
@@ -241,11 +281,13 @@ class Server:
             self._timer.call_after(self._look_pause_ms(), self._look_after)
 
     def _look_pause_ms(self) -> int:
-        idle_ms = self.limits.idle_ms
-        return max(min(idle_ms // 2, _SHRINK_AFTER_MS), 1) if idle_ms > 0 else _SHRINK_AFTER_MS
+        times_ms = [self.limits.idle_ms_of(name) for _, name in self._listeners.values()]
+        halves_ms = [max(idle_ms // 2, 1) for idle_ms in times_ms if idle_ms > 0]
+        return min([*halves_ms, _SHRINK_AFTER_MS])
 
     def stop_listening(self) -> None:
-        self._pause()
+        self._accepts = False
+        self._watch_listeners()
         for held, deadline in self._held.items():
             deadline.cancel()
             held.close()

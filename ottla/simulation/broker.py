@@ -176,15 +176,20 @@ class SimulatedMachine:
             self._loop.keep_failure(context)
 
     async def connect(
-        self, *, source: str = "10.0.0.1", client_id: str = "client", max_bytes: int | None = None
+        self,
+        *,
+        source: str = "10.0.0.1",
+        port: int = PORT,
+        client_id: str = "client",
+        max_bytes: int | None = None,
     ) -> BrokerClient:
         """Our own client, at another machine, with all the patience one may need."""
         client = BrokerClient(
-            f"{self.name}:{PORT}",
+            f"{self.name}:{port}",
             client_id=client_id,
             timeout_ms=_PATIENCE_MS,
             max_response_bytes=max_bytes or DEFAULT_MAX_RESPONSE_BYTES,
         )
-        self.network.connect(client, (self.name, PORT), source=source)
+        self.network.connect(client, (self.name, port), source=source)
         await client.negotiate()
         return client
