@@ -26,6 +26,7 @@ _MOST_ROUNDS = 8
 _BUSY = 2  # sockets
 _MOST_ACCEPTED = 64
 _SHRINK_AFTER_MS = 10_000
+MOST_HELD = 256  # of those that will be refused: each has a descriptor, and they count nowhere
 _UNLIMITED = 0x7FFF_FFFF
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -179,6 +180,9 @@ class Server:
             sock.close()
 
         self.refused += 1
+        if len(self._held) >= MOST_HELD:
+            sock.close()
+            return
         self._held[sock] = self._timer.call_after(delay_ms, close)
 
     def _admit(self, sock: Socket, host: str, port: int, listener: str) -> None:
@@ -245,7 +249,9 @@ class Server:
         self._watch_listeners()
 
     def _has_room(self, listener: str) -> bool:
-        of_all, of_listener = len(self.connections), self._per_listener[listener]
+        # Who waits for its turn to be admitted has its place.
+        of_all = len(self.connections) + len(self._resting)
+        of_listener = self._per_listener[listener]
         return self.limits.has_room(listener, of_listener=of_listener, of_all=of_all)
 
     def _watch_listeners(self) -> None:

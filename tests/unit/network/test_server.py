@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -16,7 +17,7 @@ import pytest
 from ottla.network.connection import SMALL_BUFFER, Connection
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, _Selector
-from ottla.network.server import Limits, Server
+from ottla.network.server import MOST_HELD, Limits, Server
 from ottla.network.sockets import SystemSockets
 from ottla.storage.disk import RealDisk
 from ottla.storage.files import File
@@ -245,6 +246,53 @@ async def test_requests_that_find_no_memory_wait_for_it() -> None:
         first.writer.write(frame(body)[half:])
         assert await first.answer() == body
         assert await second.answer() == body
+
+
+class Hurried:
+    """Clients of one listener come too fast, or those of all addresses."""
+
+    def __init__(self, *, listener: str = "", refusal_ms: int = 0) -> None:
+        self._listener = listener
+        self._refusal_ms = refusal_ms
+
+    def delay_ms(self, listener: str, now_ms: int) -> int:
+        return 10_000 if listener == self._listener else 0
+
+    def refusal_ms(self, ip: str, now_ms: int) -> int:
+        return self._refusal_ms
+
+
+@on_virtual_time
+async def test_a_client_that_comes_too_fast_has_its_place_while_it_waits() -> None:
+    async with running(Limits(max_connections=1)) as server:
+        other_port = server.server.listen("OTHER", "127.0.0.1", 0)
+        server.server.rates = Hurried(listener="PLAINTEXT")
+        server.server.change_limits(server.server.limits)
+        first = socket.create_connection(("127.0.0.1", server.port))
+        await asyncio.sleep(1)
+        second = socket.create_connection(("127.0.0.1", other_port))
+        await asyncio.sleep(1)
+        assert not server.connections
+        await asyncio.sleep(10)
+        assert [each.listener for each in server.connections] == ["PLAINTEXT"]
+        first.close()
+        await server.until(lambda: [each.listener for each in server.connections] == ["OTHER"])
+        second.close()
+
+
+@on_virtual_time
+async def test_only_so_many_are_held_before_they_are_refused() -> None:
+    async with running() as server:
+        server.server.rates = Hurried(refusal_ms=60_000)
+        peers = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(MOST_HELD + 3)]
+        await server.until(lambda: server.server.refused == len(peers))
+        readable, _, _ = select.select(peers, [], [], 0)
+        assert len(readable) == 3
+        await asyncio.sleep(60)
+        readable, _, _ = select.select(peers, [], [], 0)
+        assert len(readable) == len(peers)
+        for peer in peers:
+            peer.close()
 
 
 class FileService(Echo):
