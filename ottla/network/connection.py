@@ -169,25 +169,25 @@ class Connection:
             # frames in one read, one write and one send find it there more often.
             wanted = max(wanted, min(self._frame_bytes(2), MOST_READ))
         if not self._reserve(wanted):
-            wanted = frame_bytes if self._reserve(frame_bytes) else 0
+            wanted = frame_bytes if self._reserve(frame_bytes, is_needed=True) else 0
         if wanted > capacity:
             self._own(min(capacity * 4, wanted))
         elif self._start:
             self._move()
         return self._end < len(self.buffer)
 
-    def _reserve(self, size_bytes: int) -> bool:
+    def _reserve(self, size_bytes: int, *, is_needed: bool = False) -> bool:
         """The right to a buffer of this size."""
         more = size_bytes - SMALL_BUFFER - self._reserved
         if more > 0:
-            if not self._memory.take(more):
+            if not self._memory.take(self, more, is_needed=is_needed):
                 return False
             self._reserved += more
         return True
 
     def _release(self) -> None:
         reserved, self._reserved = self._reserved, 0
-        self._memory.give(reserved)
+        self._memory.give(self, reserved)
 
     def _frame_bytes(self, count: int = 1) -> int:
         """Of so many like the one that has begun."""
@@ -393,7 +393,8 @@ class Connection:
                 piece.release()
         self.outgoing.clear()
         self.waiting.clear()
-        self._release()
+        self._memory.leave(self, self._reserved)
+        self._reserved = 0
         self.shortcut = None
         if self._muted is not None:
             self._muted.cancel()

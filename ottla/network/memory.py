@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 
 class RequestMemory:
@@ -12,23 +12,40 @@ class RequestMemory:
         self.max_bytes = max_bytes
         self.used_bytes = 0
         self.is_short = False  # somebody waits for some
-        self._refused: list[Callable[[], None]] = []
+        self._holders: set[Hashable] = set()
+        self._waiting: dict[Hashable, Callable[[], None]] = {}
 
-    def take(self, count: int) -> bool:
+    def take(self, owner: Hashable, count: int, *, is_needed: bool) -> bool:
+        """`is_needed` by a request that has begun, which cannot give back before it is whole."""
         # The first may always: a single request beyond the limit must get through some day.
-        if 0 <= self.max_bytes < self.used_bytes + count and self.used_bytes:
+        is_too_much = 0 <= self.max_bytes < self.used_bytes + count and self.used_bytes
+        if is_too_much and not (is_needed and self._is_stuck_without(owner)):
             return False
         self.used_bytes += count
+        self._holders.add(owner)
         return True
 
-    def give(self, count: int) -> None:
+    def _is_stuck_without(self, owner: Hashable) -> bool:
+        """All who have some would wait with it for each other: it goes on, beyond the limit."""
+        others_wait = all(each is owner or each in self._waiting for each in self._holders)
+        return owner in self._holders and others_wait
+
+    def give(self, owner: Hashable, count: int) -> None:
+        """All that it has."""
         self.used_bytes -= count
-        if count and self._refused:
-            refused, self._refused, self.is_short = self._refused, [], False
-            for callback in refused:
+        self._holders.discard(owner)
+        if count and self._waiting:
+            waiting, self._waiting, self.is_short = self._waiting, {}, False
+            for callback in waiting.values():
                 callback()
 
-    def wait(self, callback: Callable[[], None]) -> None:
+    def wait(self, owner: Hashable, callback: Callable[[], None]) -> None:
         """Call back once some memory came free."""
-        self._refused.append(callback)
+        self._waiting[owner] = callback
         self.is_short = True
+
+    def leave(self, owner: Hashable, count: int) -> None:
+        """For ever, with all that it has."""
+        self._waiting.pop(owner, None)
+        self.is_short = bool(self._waiting)
+        self.give(owner, count)

@@ -82,7 +82,7 @@ class SocketDoor:
         """Too much memory is in requests that are not complete: wait until some are."""
         self._starves = True
         self._watch()
-        self._memory.wait(self._feed)
+        self._memory.wait(self.connection, self._feed)
 
     def _feed(self) -> None:
         self._starves = False

@@ -112,7 +112,7 @@ class Wire:
         while data and not self.connection.is_closed:
             space = self.connection.space(lent)
             if space is None:
-                self.memory.wait(lambda: None)
+                self.memory.wait(self.connection, lambda: None)
                 return data
             count = min(len(space), len(data))
             space[:count] = data[:count]

@@ -235,13 +235,46 @@ def test_with_memory_for_one_request_a_second_waits_in_the_socket() -> None:
     assert len(wire.connection.buffer) - SMALL_BUFFER <= wire.memory.used_bytes <= 1_000_000
 
 
+def test_of_those_who_all_wait_for_memory_one_goes_on() -> None:
+    """Both keep buffers of earlier requests; the next are larger, and neither can give back."""
+    memory = RequestMemory(100_000)
+    wires = [Wire(memory=memory) for _ in range(2)]
+    small, large = b"say:" + bytes(50_000), b"say:" + bytes(90_000)
+    for wire in wires:
+        assert not wire.put(frame(small))
+    left = [wire.put(frame(large)) for wire in wires]
+    assert left[0]
+    assert not left[1]
+    assert not wires[0].put(left[0])
+    assert [wire.answers() for wire in wires] == [[small, large]] * 2
+    assert not memory.is_short
+
+
+def test_who_alone_has_memory_gets_what_it_needs() -> None:
+    wire = Wire(memory=RequestMemory(100_000))
+    bodies = [b"say:" + bytes(size) for size in (50_000, 200_000)]
+    for body in bodies:
+        assert not wire.put(frame(body))
+    assert wire.answers() == bodies
+
+
+def test_who_closes_waits_for_no_memory() -> None:
+    memory = RequestMemory(100_000)
+    first, second = Wire(memory=memory), Wire(memory=memory)
+    assert not first.put(frame(bytes(90_000))[:60_000])
+    assert second.put(frame(bytes(90_000)))
+    assert memory.is_short
+    second.connection.close()
+    assert not memory.is_short
+
+
 def test_without_memory_there_is_no_space_until_some_comes_back() -> None:
     memory = RequestMemory(100_000)
     first, second = Wire(memory=memory), Wire(memory=memory)
     assert not first.put(frame(bytes(90_000))[:60_000])
     assert second.put(frame(bytes(90_000))[:60_000])
     told: list[bool] = []
-    memory.wait(lambda: told.append(True))
+    memory.wait(second.connection, lambda: told.append(True))
     first.connection.close()
     assert told == [True]
     assert memory.used_bytes == 0

@@ -248,6 +248,28 @@ async def test_requests_that_find_no_memory_wait_for_it() -> None:
         assert await second.answer() == body
 
 
+@on_a_loop
+async def test_clients_that_all_wait_for_memory_are_served_one_after_the_other() -> None:
+    """Each keeps the buffer of its first request, and has begun a larger one."""
+    small, large = b"say:" + bytes(50_000), b"say:" + bytes(90_000)
+    async with running(Limits(queued_max_request_bytes=100_000)) as server:
+        peers = [await server.connect() for _ in range(2)]
+        for peer in peers:
+            assert await peer.ask(small) == small
+        begun = len(frame(small)) + 70_000
+        for peer in peers:
+            peer.writer.write(frame(large)[:70_000])
+        await server.until(
+            lambda: (
+                max(each.bytes_in for each in server.connections) == begun
+                and server.server.memory.is_short
+            )
+        )
+        for peer in peers:
+            peer.writer.write(frame(large)[70_000:])
+        assert [await peer.answer() for peer in peers] == [large] * 2
+
+
 class Hurried:
     """Clients of one listener come too fast, or those of all addresses."""
 
