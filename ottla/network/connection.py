@@ -244,7 +244,7 @@ class Connection:
         if self._end:
             if not self._owns_buffer:
                 self._own(SMALL_BUFFER)
-        elif filled and len(self.buffer) < LARGE_BUFFER:
+        elif filled and len(self.buffer) < LARGE_BUFFER and not self.is_closed:
             # More was there than fitted: next time take more at once.
             larger = min(len(self.buffer) * 4, LARGE_BUFFER)
             if self._reserve(larger):
@@ -395,6 +395,10 @@ class Connection:
         self.waiting.clear()
         self._memory.leave(self, self._reserved)
         self._reserved = 0
+        # A parked request may refer to us long after. Whoever serves us just now finds it empty.
+        self.buffer, self.view = _NO_BUFFER
+        self._owns_buffer = False
+        self._start = self._end = 0
         self.shortcut = None
         if self._muted is not None:
             self._muted.cancel()

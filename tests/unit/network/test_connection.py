@@ -15,6 +15,7 @@ from ottla.network.connection import (
     MOST_READ,
     MOST_WAITING,
     SMALL_BUFFER,
+    Connection,
     ReceiveBuffer,
 )
 from ottla.network.memory import RequestMemory
@@ -266,6 +267,35 @@ def test_who_closes_waits_for_no_memory() -> None:
     assert memory.is_short
     second.connection.close()
     assert not memory.is_short
+
+
+def test_a_closed_connection_keeps_no_buffer() -> None:
+    """Whatever it owes may refer to it long after its client has gone."""
+    wire = Wire()
+    wire.put(frame(b"park:1") + frame(bytes(100_000))[:50_000])
+    assert len(wire.connection.buffer) > 50_000
+    wire.connection.close()
+    assert (len(wire.connection.buffer), len(wire.connection.view)) == (0, 0)
+
+
+@pytest.mark.parametrize("is_last", [True, False])
+@pytest.mark.parametrize("is_served", [True, False])
+def test_a_request_may_close_its_connection(*, is_last: bool, is_served: bool) -> None:
+    """The read that it came with was full, or there is more behind it."""
+    wire = Wire()
+    serve = wire.service.serve
+
+    def serve_and_close(connection: Connection, start: int, end: int) -> bool:
+        serve(connection, start, end)
+        connection.close()
+        return is_served
+
+    wire.service.serve = serve_and_close  # type: ignore[method-assign]
+    body = b"say:" + bytes(SMALL_BUFFER - 8)
+    wire.put(frame(body) if is_last else frame(b"say:1") + frame(body)[:-6])
+    assert len(wire.service.served) == 1
+    assert len(wire.connection.buffer) == 0
+    assert not wire.memory.used_bytes
 
 
 def test_without_memory_there_is_no_space_until_some_comes_back() -> None:
