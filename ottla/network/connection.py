@@ -29,6 +29,7 @@ LARGE_BUFFER = 256 * 1024
 MOST_READ = 4 * 1024 * 1024
 # Of answers that are not a produce's: enough for one send. Who asks for more reads first.
 MOST_UNSENT = 64
+MOST_UNSENT_BYTES = 1024 * 1024  # without those that lie in files
 # How many requests may wait for their answers behind a parked one.
 MOST_WAITING = 1000
 
@@ -77,10 +78,10 @@ class Connection:
 
     __slots__ = (
         "_end", "_is_handling", "_max_request_bytes", "_memory", "_muted", "_owns_buffer",
-        "_reserved", "_service", "_start", "_tick", "active_ms", "buffer", "bytes_in", "bytes_out",
-        "client_id", "is_backed_up", "is_blocked", "is_closed", "is_sending", "listener", "number",
-        "on_closed", "on_followed", "outgoing", "peer", "requests", "send", "shortcut", "shut",
-        "software", "user", "view", "waiting", "watch",
+        "_reserved", "_service", "_start", "_tick", "_unsent_bytes", "active_ms", "buffer",
+        "bytes_in", "bytes_out", "client_id", "is_backed_up", "is_blocked", "is_closed",
+        "is_sending", "listener", "number", "on_closed", "on_followed", "outgoing", "peer",
+        "requests", "send", "shortcut", "shut", "software", "user", "view", "waiting", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +109,7 @@ class Connection:
         self.outgoing: deque[Piece] = deque()
         self.waiting: deque[Owed] = deque()
         self.shortcut: Shortcut | None = None
+        self._unsent_bytes = 0  # since all was sent; `answer_with` is for what need not count
         self.is_backed_up = False  # the client does not read its answers
         self.is_closed = False
         self.is_sending = False  # `send` comes at the end of this tick; it sets this back itself
@@ -303,10 +305,21 @@ class Connection:
 
     def answer(self, pieces: list[Piece]) -> None:
         """The answer to the request that is being served, now that nothing waits before it."""
-        self.outgoing.extend(pieces)
+        self._line_up(pieces)
         if len(self.outgoing) > MOST_UNSENT:
-            self.is_backed_up = True  # the send that follows goes on with the rest
+            self.is_backed_up = True
         self.send_soon()
+
+    def _line_up(self, pieces: list[Piece]) -> None:
+        """If it is much, the send that follows goes on with the rest."""
+        if not self.outgoing:
+            self._unsent_bytes = 0
+        self.outgoing.extend(pieces)
+        for piece in pieces:
+            if type(piece) is not FilePiece:
+                self._unsent_bytes += len(piece)
+        if self._unsent_bytes > MOST_UNSENT_BYTES:
+            self.is_backed_up = True
 
     def answer_with(self, piece: bytes) -> None:
         """As `answer`, for the one piece that nearly every answer is."""
@@ -332,7 +345,7 @@ class Connection:
             return
         while waiting and (pieces := waiting[0].pieces) is not None:
             waiting.popleft()
-            self.outgoing.extend(pieces)
+            self._line_up(pieces)
         self.send_soon()
         if not waiting and self.is_blocked:
             self._unblock()
@@ -381,6 +394,7 @@ class Connection:
     def sent_all(self) -> None:
         """The client reads again."""
         self.is_backed_up = False
+        self._unsent_bytes = 0
         self.handle()
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ottla.network.connection import (
     LARGE_BUFFER,
     MOST_READ,
+    MOST_UNSENT_BYTES,
     MOST_WAITING,
     SMALL_BUFFER,
     Connection,
@@ -139,6 +140,36 @@ def test_a_client_that_does_not_read_is_not_served() -> None:
     wire.tick.end()
     assert wire.answers() == [b"say:1", b"say:2"]
     assert wire.connection.is_hungry
+
+
+@pytest.mark.parametrize("kind", [b"say", b"park"])
+def test_answers_of_many_bytes_are_read_before_more_are_made(kind: bytes) -> None:
+    """Small requests for large answers, all in one read; the first is answered late, or not."""
+    wire = Wire()
+    answer, unsent = frame(bytes(600_000)), []
+    serve, send = wire.service.serve, wire.connection.send
+
+    def serve_much(connection: Connection, start: int, end: int) -> bool:
+        if wire.service.served or kind == b"say":
+            wire.service.served.append(bytes(connection.view[start:end]))
+            connection.answer([answer])
+            return True
+        return serve(connection, start, end)
+
+    def watch_and_send() -> None:
+        unsent.append(sum(map(len, wire.connection.outgoing)))
+        send()
+
+    wire.service.serve = serve_much  # type: ignore[method-assign]
+    wire.connection.send = watch_and_send
+    wire.put(frame(kind + b":") + frame(b"say:") * 40)
+    if kind == b"park":
+        wire.service.parked[0].pieces = [answer * 2]
+        wire.connection.settle()
+        wire.tick.end()
+    assert len(wire.service.served) == 41
+    assert len(wire.answers()) >= 41
+    assert max(unsent) <= MOST_UNSENT_BYTES + len(answer)
 
 
 def test_the_buffer_grows_with_what_comes_and_not_with_what_is_announced() -> None:
