@@ -84,6 +84,7 @@ from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
 
 _logger = logging.getLogger(__name__)
+_MOST_DRAINS = 1000  # at the stop: so many requests may have been sent one behind the other
 
 
 class Broker:
@@ -369,8 +370,17 @@ class Broker:
         self.server.stop_listening()
         self.transactions.shut_down()
         self.groups.shut_down()
-        for purgatory in self.services.purgatories():
-            for operation in purgatory.drain():
+        for _ in range(_MOST_DRAINS):
+            if not self._expire_parked():
+                break
+        self.server.stop_serving()
+        await self._stack.aclose()
+
+    def _expire_parked(self) -> bool:
+        """False if nobody was parked. What clients sent behind it is served, and may be parked."""
+        parked = [each for found in self.services.purgatories() for each in found.drain()]
+        for operation in parked:
+            if not operation.completed:
                 operation.expire()
         self.tick.end()
-        await self._stack.aclose()
+        return bool(parked)

@@ -27,6 +27,7 @@ _BUSY = 2  # sockets
 _MOST_ACCEPTED = 64
 _SHRINK_AFTER_MS = 10_000
 MOST_HELD = 256  # of those that will be refused: each has a descriptor, and they count nowhere
+_FOR_EVER_MS = 24 * 60 * 60 * 1000  # of a server that ends
 _UNLIMITED = 0x7FFF_FFFF
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -302,6 +303,10 @@ class Server:
         for sock, _ in self._listeners.values():
             sock.close()
         self._listeners.clear()
+
+    def stop_serving(self) -> None:
+        """Nothing more is read; what is owed for earlier requests still goes out."""
+        self.on_each(lambda connection: connection.mute(self._timer, _FOR_EVER_MS))
 
     def close(self) -> None:
         """Close every connection, after sending what the kernel takes at once."""

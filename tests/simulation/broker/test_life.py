@@ -48,6 +48,24 @@ async def test_a_stop_answers_whoever_is_parked(machine: SimulatedMachine) -> No
 
 
 @on_a_broker()
+async def test_a_stop_answers_what_was_sent_behind_a_parked_request(
+    machine: SimulatedMachine,
+) -> None:
+    """Each is served when the one before it is answered, and some would wait again."""
+    reader, writer, controller = [await machine.connect() for _ in range(3)]
+    for topic in ("orders", "replicated"):
+        await create_topic(controller, topic)
+    await lead(controller, "replicated", isr=[0, FOLLOWER], leader_epoch=1)
+    fetches = [asyncio.ensure_future(fetch(reader, "orders")) for _ in range(5)]
+    produced = asyncio.ensure_future(produce(writer, "replicated", b"a"))
+    behind = asyncio.ensure_future(fetch(writer, "orders"))
+    await asyncio.sleep(1)
+    await machine.stop()
+    assert [(await each).records for each in (*fetches, behind)] == [b""] * 6
+    assert (await produced).error_code == ErrorCode.REQUEST_TIMED_OUT
+
+
+@on_a_broker()
 async def test_after_a_clean_stop_nothing_is_scanned(machine: SimulatedMachine) -> None:
     client = await machine.connect()
     await create_topic(client, "orders")

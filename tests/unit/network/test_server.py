@@ -358,6 +358,25 @@ async def test_a_file_that_was_cut_closes_the_connection(tmp_path: Path) -> None
 
 
 @on_a_loop
+async def test_a_server_that_ends_serves_nothing_new_and_answers_what_it_owes() -> None:
+    async with running() as server:
+        first, second = await server.connect(), await server.connect()
+        first.send(b"park:1", b"say:2")
+        assert await second.ask(b"say:3") == b"say:3"
+        await server.until(lambda: len(server.service.served) == 2)
+        server.server.stop_serving()
+        second.send(b"say:4")
+        owed = server.service.parked[0]
+        owed.pieces = [frame(owed.body)]
+        for connection in server.connections:
+            connection.settle()
+        assert await first.answer() == b"park:1"
+    assert [await peer.is_closed() for peer in (first, second)] == [True, True]
+    assert b"say:2" not in server.service.served
+    assert b"say:4" not in server.service.served
+
+
+@on_a_loop
 async def test_a_stopped_server_sends_what_it_has_and_closes() -> None:
     async with running() as server:
         peer = await server.connect()
