@@ -18,7 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 60.0
-_REPORT = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ (WARNING|ERROR|CRITICAL) ", re.MULTILINE)
+_REPORT = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+Z (?:WARNING|ERROR|CRITICAL) (.*)$", re.MULTILINE)
 
 
 class BrokerProcess:
@@ -118,9 +118,9 @@ class BrokerProcess:
     def log(self) -> str:
         return self.log_file.read_text(errors="replace")
 
-    def reports(self) -> int:
-        """Lines of the log that an operator should look at."""
-        return len(_REPORT.findall(self.log()))
+    def reports(self) -> list[str]:
+        """Lines of the log that an operator should look at: each its logger and text."""
+        return _REPORT.findall(self.log())
 
     def get(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.facts['http']}{path}", timeout=_PATIENCE_S) as answer:

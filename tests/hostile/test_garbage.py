@@ -13,7 +13,7 @@ import pytest
 
 from ottla.handlers import HANDLERS
 from tests.hostile.assaults import attack, decompression_bomb, send_frame
-from tests.hostile.client import Client, create_topics
+from tests.hostile.client import Client, Gone, create_topics
 from tests.hostile.neighbour import Neighbour
 from tests.hostile.process import BrokerProcess, until
 from tests.hostile.requests import BETWEEN_BROKERS, TOPICS, any_frame, is_fair, spoil
@@ -53,10 +53,28 @@ def test_garbage_is_refused_and_nobody_else_notices(
         grown_mb = broker.memory_mb() - before_mb
     broker.expect_no_bug()
     assert grown_mb < _MOST_GROWTH_MB
-    assert broker.reports() <= _WARM_UP + _ATTACKS
+    assert 0 < len(broker.reports()) <= _WARM_UP + _ATTACKS
     until(lambda: not broker.connections(), what="every connection is closed")
     record_property("memory_mb", (before_mb, grown_mb))
     record_property("neighbour", (neighbour.rounds, neighbour.slowest_s))
+
+
+def test_an_operator_reads_one_line_for_each_connection_that_garbage_closed(
+    broker: BrokerProcess,
+) -> None:
+    expected = []
+    for noise in (b"\xff\xff\xff\xff", b"\0\0\0\3abc", b"GET / HTTP/1.1\r\n\r\n") * 5:
+        with Client(broker.address) as client:
+            port = client.socket.getsockname()[1]
+            client.send_bytes(noise)
+            with pytest.raises(Gone):
+                client.receive_frame()
+            expected.append(f"ottla.network.connection 127.0.0.1:{port} sent a bad request: ")
+    found = broker.reports()
+    assert len(found) == len(expected), found
+    for line, beginning in zip(found, expected, strict=True):
+        assert line.startswith(beginning)
+        assert line.endswith("; closing")
 
 
 @given_seeds(1, soak=3)
