@@ -135,3 +135,13 @@ class Wire:
             found.append(data[4 : 4 + size])
             data = data[4 + size :]
         return found
+
+
+def fill(wire: Wire, data: bytes) -> None:
+    """As a socket does of which more is there than a read takes."""
+    while data:
+        space = wire.connection.space()
+        assert space is not None
+        count = min(len(space), len(data))
+        wire.put(data[:count])
+        data = data[count:]

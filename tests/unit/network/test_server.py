@@ -3,121 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import select
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
-from functools import wraps
 from pathlib import Path
 from struct import pack
-from typing import Any
 
 import pytest
 
 from ottla.network.connection import SMALL_BUFFER, Connection
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, _Selector
-from ottla.network.server import MOST_HELD, Limits, Server
+from ottla.network.server import Limits
 from ottla.network.sockets import SystemSockets
 from ottla.storage.disk import RealDisk
 from ottla.storage.files import File
-from ottla.timing.tick import Tick
-from ottla.timing.timer import Timer
 from tests.unit.network.echo import Echo, frame
+from tests.unit.network.serving import on_a_loop, running
 from tests.virtual_time import on_virtual_time, virtual_loop
-
-LONGEST_S = 20
-PEERS: list[Peer] = []  # of the test that is running
-
-
-def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    async def limited(*args: Any, **kwargs: Any) -> None:
-        try:
-            await asyncio.wait_for(test(*args, **kwargs), LONGEST_S)
-        finally:
-            while PEERS:
-                await PEERS.pop().end()
-
-    @wraps(test)
-    def run(*args: Any, **kwargs: Any) -> None:
-        asyncio.run(limited(*args, **kwargs))
-
-    return run
-
-
-class Running:
-    """A server, and what it was given."""
-
-    def __init__(self, limits: Limits, service: Echo | None = None) -> None:
-        loop = asyncio.get_running_loop()
-        self.service = service or Echo()
-        self.timer = Timer(loop)
-        tick = Tick(loop.call_soon)
-        self.server = Server(loop, SystemSockets(), self.service, tick, self.timer, limits)
-        self.port = self.server.listen("PLAINTEXT", "127.0.0.1", 0)
-        self.server.start()
-
-    async def connect(self) -> Peer:
-        peer = Peer(*await asyncio.open_connection("127.0.0.1", self.port))
-        PEERS.append(peer)
-        return peer
-
-    async def close(self) -> None:
-        self.server.close()
-        self.timer.close()
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        for _ in range(1_000_000):
-            if condition():
-                return
-            await asyncio.sleep(0.001)
-
-    @property
-    def connections(self) -> list[Connection]:
-        found: list[Connection] = []
-        self.server.on_each(found.append)
-        return found
-
-
-class Peer:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    def send(self, *bodies: bytes) -> None:
-        self.writer.write(b"".join(map(frame, bodies)))
-
-    async def answer(self) -> bytes:
-        size = int.from_bytes(await self.reader.readexactly(4), "big")
-        return await self.reader.readexactly(size)
-
-    async def ask(self, body: bytes) -> bytes:
-        self.send(body)
-        return await self.answer()
-
-    async def is_closed(self) -> bool:
-        try:
-            return await self.reader.read(1) == b""
-        except ConnectionError:
-            return True
-
-    def close(self) -> None:
-        self.writer.close()
-
-    async def end(self) -> None:
-        self.writer.close()
-        with suppress(ConnectionError):
-            await self.writer.wait_closed()
-
-
-@asynccontextmanager
-async def running(
-    limits: Limits | None = None, service: Echo | None = None
-) -> AsyncIterator[Running]:
-    found = Running(limits or Limits(), service)
-    try:
-        yield found
-    finally:
-        await found.close()
 
 
 @pytest.mark.parametrize("size", [0, 100, SMALL_BUFFER - 8, SMALL_BUFFER, 100_000, 5_000_000])
@@ -172,41 +73,6 @@ async def test_a_client_that_does_not_read_stops_being_served_and_then_goes_on()
         await sending
         assert len(server.service.served) == 100
         sock.close()
-
-
-@on_a_loop
-async def test_connections_beyond_the_limit_wait_until_one_goes() -> None:
-    async with running(Limits(max_connections=2)) as server:
-        first, second, third = [await server.connect() for _ in range(3)]
-        assert await first.ask(b"say:1") == b"say:1"
-        assert await second.ask(b"say:2") == b"say:2"
-        third.send(b"say:3")
-        await asyncio.sleep(0)
-        assert len(server.connections) == 2
-        first.close()
-        assert await third.answer() == b"say:3"
-
-
-@on_a_loop
-async def test_an_address_may_have_only_so_many() -> None:
-    async with running(Limits(max_connections_per_ip=1)) as server:
-        first, second = await server.connect(), await server.connect()
-        assert await second.is_closed()
-        assert await first.ask(b"say:1") == b"say:1"
-        assert server.server.refused == 1
-        first.close()
-        await server.until(lambda: not server.connections)
-        third = await server.connect()
-        assert await third.ask(b"say:3") == b"say:3"
-
-
-@on_a_loop
-async def test_an_address_may_have_a_limit_of_its_own() -> None:
-    limits = Limits(max_connections_per_ip=0, per_ip_overrides={"127.0.0.1": 2})
-    async with running(limits) as server:
-        peers = [await server.connect() for _ in range(3)]
-        assert [await peer.ask(b"say:") for peer in peers[:2]] == [b"say:"] * 2
-        assert await peers[2].is_closed()
 
 
 @pytest.mark.parametrize(
@@ -268,53 +134,6 @@ async def test_clients_that_all_wait_for_memory_are_served_one_after_the_other()
         for peer in peers:
             peer.writer.write(frame(large)[70_000:])
         assert [await peer.answer() for peer in peers] == [large] * 2
-
-
-class Hurried:
-    """Clients of one listener come too fast, or those of all addresses."""
-
-    def __init__(self, *, listener: str = "", refusal_ms: int = 0) -> None:
-        self._listener = listener
-        self._refusal_ms = refusal_ms
-
-    def delay_ms(self, listener: str, now_ms: int) -> int:
-        return 10_000 if listener == self._listener else 0
-
-    def refusal_ms(self, ip: str, now_ms: int) -> int:
-        return self._refusal_ms
-
-
-@on_virtual_time
-async def test_a_client_that_comes_too_fast_has_its_place_while_it_waits() -> None:
-    async with running(Limits(max_connections=1)) as server:
-        other_port = server.server.listen("OTHER", "127.0.0.1", 0)
-        server.server.rates = Hurried(listener="PLAINTEXT")
-        server.server.change_limits(server.server.limits)
-        first = socket.create_connection(("127.0.0.1", server.port))
-        await asyncio.sleep(1)
-        second = socket.create_connection(("127.0.0.1", other_port))
-        await asyncio.sleep(1)
-        assert not server.connections
-        await asyncio.sleep(10)
-        assert [each.listener for each in server.connections] == ["PLAINTEXT"]
-        first.close()
-        await server.until(lambda: [each.listener for each in server.connections] == ["OTHER"])
-        second.close()
-
-
-@on_virtual_time
-async def test_only_so_many_are_held_before_they_are_refused() -> None:
-    async with running() as server:
-        server.server.rates = Hurried(refusal_ms=60_000)
-        peers = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(MOST_HELD + 3)]
-        await server.until(lambda: server.server.refused == len(peers))
-        readable, _, _ = select.select(peers, [], [], 0)
-        assert len(readable) == 3
-        await asyncio.sleep(60)
-        readable, _, _ = select.select(peers, [], [], 0)
-        assert len(readable) == len(peers)
-        for peer in peers:
-            peer.close()
 
 
 class FileService(Echo):
