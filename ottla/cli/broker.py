@@ -59,8 +59,8 @@ def broker_command(
     ending.take_signals()
     try:
         properties = read_properties(file)
-    except OSError as error:
-        fail(f"{file} cannot be read: {error.strerror}")
+    except ConfigError as error:
+        fail(str(error))
     run(properties, settings or [], ending, as_json=as_json, log_level=log_level)
 
 
