@@ -13,7 +13,7 @@ from ottla.config.general_options import (
 )
 from ottla.controller.registration import generate_broker_id
 from ottla.storage.directory import DirectoryRefused
-from ottla.storage.files import Disk, DiskFailed
+from ottla.storage.files import CorruptLog, Disk, DiskFailed
 from ottla.storage.properties import META_PROPERTIES, parse_meta_properties
 from ottla.store.port import MetadataStore
 
@@ -49,7 +49,9 @@ def _stored_ids(disk: Disk, log_dirs: Sequence[str]) -> dict[str, int]:
     found = {}
     for folder in log_dirs:
         path = f"{folder}/{META_PROPERTIES}"
-        with suppress(OSError, DiskFailed):  # a directory that cannot be used has no say
+        with suppress(
+            OSError, DiskFailed, CorruptLog
+        ):  # a directory that cannot be used has no say
             if disk.status(path) is not None:
                 stored = parse_meta_properties(disk.read(path), path).node_id
                 if stored is not None:

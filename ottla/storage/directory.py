@@ -113,8 +113,9 @@ class LogDirectory:
             )
         if cluster_id is not None and meta.cluster_id not in (None, cluster_id):
             raise DirectoryRefused(
-                f"{path} belongs to cluster {meta.cluster_id}, this broker to {cluster_id}: "
-                "is log.dirs or ottla.metadata.path right?"
+                f"The Cluster ID {cluster_id} doesn't match stored clusterId {meta.cluster_id} in "
+                f"{path}. The broker is trying to join the wrong cluster. Configured "
+                "ottla.metadata.path or log.dirs may be wrong."
             )
         wanted = replace(meta, node_id=broker_id, cluster_id=cluster_id or meta.cluster_id)
         if wanted != meta:

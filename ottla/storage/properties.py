@@ -39,7 +39,12 @@ def parse_meta_properties(data: bytes, path: str) -> MetaProperties:
     properties = parse_properties(data, path)
     version = _number(properties, "version", path)
     if version not in (None, 0, 1):
-        raise CorruptLog(path, 0, f"version {version}")
+        raise CorruptLog(
+            path,
+            0,
+            f"version {version} is not known here, only 0 and 1: use the release that wrote it, "
+            "or give the broker another log directory",
+        )
     id_key = "node.id" if version == 1 else "broker.id"
     directory_id = properties.pop("directory.id", None)
     meta = MetaProperties(
