@@ -43,11 +43,6 @@ from ottla.broker.testing_hooks import Hooks
 from ottla.broker.topic_rules import controller_settings, topic_rules
 from ottla.broker.unserved import refuse_unserved
 from ottla.config.broker_config import BrokerConfig
-from ottla.config.cleaner_options import (
-    LOG_CLEANER_DEDUPE_BUFFER_SIZE,
-    LOG_CLEANER_IO_MAX_BYTES_PER_SECOND,
-)
-from ottla.config.log_options import LOG_SEGMENT_DELETE_DELAY_MS
 from ottla.config.network_options import MAX_CONNECTIONS_PER_IP_OVERRIDES
 from ottla.config.ottla_options import OTTLA_HTTP_HOST, OTTLA_HTTP_PORT, OTTLA_METADATA_PATH
 from ottla.config.overrides import Overrides
@@ -317,18 +312,12 @@ class Broker:
         self.metadata.on_change.remove(look)
 
     def _tend(self, stack: AsyncExitStack) -> None:
-        ports, config = self.ports, self.config
-        compactor = Compactor(
-            ports.new_cleaner(),
-            map_bytes=config[LOG_CLEANER_DEDUPE_BUFFER_SIZE],
-            bytes_per_second=config[LOG_CLEANER_IO_MAX_BYTES_PER_SECOND],
-        )
+        ports = self.ports
         upkeep = Upkeep(
             self.directories,
             ports.background,
-            compactor,
+            Compactor(ports.new_cleaner()),
             on_disk_failed=lambda path, error: self.replicas.disk_failed(error),
-            delete_delay_ms=config[LOG_SEGMENT_DELETE_DELAY_MS],
         )
         tending = Tending(
             upkeep,
@@ -338,6 +327,7 @@ class Broker:
             at_next_append=self.replicas.at_next_append,
         )
         tending.start()
+        self.reconfiguration.attach_tending(tending)
         stack.callback(upkeep.finish)  # before the logs are closed
         stack.callback(tending.stop)
 

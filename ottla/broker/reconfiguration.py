@@ -8,6 +8,7 @@ from ottla.broker.host_limits import HostLimits
 from ottla.broker.limits import limits_of
 from ottla.broker.quota_control import QuotaControl
 from ottla.broker.settings import Settings
+from ottla.broker.tending import Tending
 from ottla.config.overrides import BrokerChanged, Changed, Overrides, TopicChanged
 from ottla.network.server import Server
 from ottla.replication.partition import Partition
@@ -34,10 +35,14 @@ class Reconfiguration:
         self._hosts = hosts
         self._replicas: Replicas | None = None
         self._server: Server | None = None
+        self._tending: Tending | None = None
         overrides.on_change(self._changed)
 
     def attach(self, replicas: Replicas, server: Server) -> None:
         self._replicas, self._server = replicas, server
+
+    def attach_tending(self, tending: Tending) -> None:
+        self._tending = tending
 
     def stored(self, entity_type: str, name: str, values: Mapping[str, str]) -> None:
         if entity_type == "topics":
@@ -52,6 +57,8 @@ class Reconfiguration:
     def _changed(self, changed: Changed) -> None:
         if isinstance(changed, BrokerChanged):
             self._quotas.configure(changed.after)
+            if self._tending is not None:
+                self._tending.configure(changed.after)
         if self._replicas is None or self._server is None:
             return  # whatever is opened later asks for its configuration itself
         for partition in self._replicas.partitions.values():

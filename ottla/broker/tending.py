@@ -41,7 +41,15 @@ class Tending:
         self._polls = False  # for what the file threads and the cleaner have done
         self._is_stopped = False
 
+    def configure(self, config: BrokerConfig) -> None:
+        """Sizes and speeds; the intervals are asked for anew each time."""
+        self._upkeep.delete_delay_ms = config[log_options.LOG_SEGMENT_DELETE_DELAY_MS]
+        compactor = self._upkeep.compactor
+        compactor.map_bytes = config[cleaner_options.LOG_CLEANER_DEDUPE_BUFFER_SIZE]
+        compactor.bytes_per_second = config[cleaner_options.LOG_CLEANER_IO_MAX_BYTES_PER_SECOND]
+
     def start(self) -> None:
+        self.configure(self._config())
         upkeep, now_ms = self._upkeep, self._clock.now_ms
         first_ms = self._config()[log_options.LOG_INITIAL_TASK_DELAY_MS]
         checkpoint = log_options.LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS
@@ -54,9 +62,11 @@ class Tending:
             (upkeep.save_checkpoints, self._ms(checkpoint)),
             (upkeep.save_high_watermarks, self._ms(watermarks)),
             (lambda: upkeep.forget_idle_producers(now_ms()), self._ms(expiration)),
-            (lambda: upkeep.clean(now_ms()), self._ms(cleaner_options.LOG_CLEANER_BACKOFF_MS)),
             (lambda: upkeep.remove_files(now_ms()), lambda: _REMOVE_MS),
         ]
+        if self._config()[cleaner_options.LOG_CLEANER_ENABLE]:
+            backoff = self._ms(cleaner_options.LOG_CLEANER_BACKOFF_MS)
+            works.append((lambda: upkeep.clean(now_ms()), backoff))
         for work, interval_ms in works:
             self._every(min(first_ms, interval_ms()), work, interval_ms)
         self._at_next_append(self._write_back_later)

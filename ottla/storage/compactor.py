@@ -59,13 +59,17 @@ class Compactor:
     """At most one log is being compacted."""
 
     def __init__(
-        self, cleaner: Cleaner, *, map_bytes: int, bytes_per_second: float = float("inf")
+        self,
+        cleaner: Cleaner,
+        *,
+        map_bytes: int = 128 << 20,
+        bytes_per_second: float = float("inf"),
     ) -> None:
+        self.map_bytes = map_bytes  # this and the next may change, and count from the next job on
+        self.bytes_per_second = bytes_per_second
         self.progress: tuple[TopicPartition, int, int] | None = None  # who, bytes done, in all
         self.uncleanable: dict[TopicPartition, str] = {}
         self._cleaner = cleaner
-        self._map_bytes = map_bytes
-        self._bytes_per_second = bytes_per_second
         self._number = 0
         self._dirtiest: _Candidate | None = None
         self._current: _Candidate | None = None
@@ -130,14 +134,14 @@ class Compactor:
             cleanable_range(facts, now_ms=now_ms),
             aborted=[entry for segment in log.segments for entry in segment.aborted],
             active_producers=active_producers(log),
-            map_bytes=self._map_bytes,
+            map_bytes=self.map_bytes,
         )
         if not plan.segments:
             return None
         self._number += 1
         self._current = chosen._replace(cuts=log.cuts)
         self._cleaner.submit(
-            CleaningJob(self._number, log.folder, plan, now_ms, self._bytes_per_second)
+            CleaningJob(self._number, log.folder, plan, now_ms, self.bytes_per_second)
         )
         return chosen.partition
 

@@ -47,12 +47,12 @@ class Upkeep:
         on_disk_failed: Callable[[str, DiskFailed], None],
         delete_delay_ms: int = 60_000,
     ) -> None:
+        self.compactor = compactor
+        self.delete_delay_ms = delete_delay_ms  # may change, and counts for what is deleted then
         self._directories = directories
         self._files = FileWork(background, on_disk_failed)
-        self._compactor = compactor
         self._compacting: LogDirectory | None = None
         self._is_finishing = False
-        self._delete_delay_ms = delete_delay_ms
         self._removals: dict[str, Removals] = {}
         self._dated: dict[str, None] = {}  # deleted folders whose removal has a date
         for directory in directories.online.values():
@@ -62,7 +62,7 @@ class Upkeep:
     @property
     def is_busy(self) -> bool:
         """Whether `poll` has, or will have, something to take."""
-        return bool(len(self._files)) or self._compactor.is_busy
+        return bool(len(self._files)) or self.compactor.is_busy
 
     def _logs(self) -> Iterator[tuple[LogDirectory, TopicPartition, Log]]:
         """The open ones. Between two steps any of them may go, or its disk."""
@@ -171,7 +171,7 @@ class Upkeep:
             folders = [f"{directory.path}/{name}" for name in directory.deleted_folders]
             fresh = [folder for folder in folders if folder not in self._dated]
             self._dated.update(dict.fromkeys(fresh))
-            removals.add(fresh, due_ms=now_ms + self._delete_delay_ms)
+            removals.add(fresh, due_ms=now_ms + self.delete_delay_ms)
             if self._files.has_room_for(("remove", directory.path)):
                 self._remove_due(directory, removals, now_ms)
             yield
@@ -199,50 +199,50 @@ class Upkeep:
             directory.path,
             lambda: removals.remove(due),
             take=take,
-            refused=lambda: removals.add(due, due_ms=now_ms + self._delete_delay_ms),
+            refused=lambda: removals.add(due, due_ms=now_ms + self.delete_delay_ms),
         )
 
     def clean(self, now_ms: int) -> Iterator[None]:
         """Look for the dirtiest log and begin to compact it, every log.cleaner.backoff.ms."""
-        if self._compactor.is_busy:
+        if self.compactor.is_busy:
             return
         for directory, partition, log in self._logs():
             with self._files.judging(directory.path):
                 checkpoint = directory.checkpoints.cleaned_up_to
-                self._compactor.consider(partition, log, checkpoint, now_ms=now_ms)
+                self.compactor.consider(partition, log, checkpoint, now_ms=now_ms)
             yield
-        chosen = self._compactor.dirtiest
-        if chosen is None or self._compactor.is_busy:
+        chosen = self.compactor.dirtiest
+        if chosen is None or self.compactor.is_busy:
             return
         found = self._directories.find(chosen)
         if found is None:
-            self._compactor.forget(chosen)
+            self.compactor.forget(chosen)
             return
         with self._files.judging(found.path):
-            self._compactor.start_dirtiest(now_ms=now_ms)
+            self.compactor.start_dirtiest(now_ms=now_ms)
             self._compacting = found
 
     def poll(self, now_ms: int) -> Iterator[None]:
         """Take what the file threads and the cleaner have done: a few times a second."""
         yield from self._files.take_results()
         directory = self._compacting
-        if directory is None or not self._compactor.is_busy:
+        if directory is None or not self.compactor.is_busy:
             return
         if directory.path not in self._directories.online:
             for partition in directory.folders:
-                self._compactor.forget(partition)
+                self.compactor.forget(partition)
         replaced: list[str] | None = []
         while replaced is not None:
             replaced = None
             with self._files.judging(directory.path):
-                replaced = self._compactor.step()
-            due_ms = now_ms + self._delete_delay_ms
+                replaced = self.compactor.step()
+            due_ms = now_ms + self.delete_delay_ms
             self._removals[directory.path].add(replaced or (), due_ms=due_ms)
             yield
 
     def finish(self) -> None:
         """Wait for the file threads and end the cleaner: before the directories are closed."""
         self._is_finishing = True
-        self._compactor.close()
+        self.compactor.close()
         for _ in self._files.take_results(wait=True):
             pass

@@ -11,6 +11,11 @@ from ottla.protocol.apis.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from ottla.protocol.apis.delete_topics import (
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
 from ottla.protocol.apis.fetch import (
     FetchPartition,
     FetchRequest,
@@ -38,6 +43,7 @@ from ottla.protocol.apis.produce import (
     TopicProduceData,
 )
 from ottla.protocol.errors import ErrorCode
+from ottla.protocol.primitives import ZERO_UUID
 from ottla.protocol.records.batch import build_batch
 from ottla.protocol.records.record import Record
 from ottla.protocol.records.record_set import read_batches
@@ -76,6 +82,13 @@ async def create_topic(
     answer = await client.request(CreateTopicsRequest(topics=[topic], timeout_ms=timeout_ms))
     assert isinstance(answer, CreateTopicsResponse)
     return ErrorCode(answer.topics[0].error_code)
+
+
+async def delete_topic(client: BrokerClient, name: str) -> None:
+    topics = [DeleteTopicState(name=name, topic_id=ZERO_UUID)]
+    answer = await client.request(DeleteTopicsRequest(topics=topics, timeout_ms=HOUR_MS))
+    assert isinstance(answer, DeleteTopicsResponse)
+    assert [each.error_code for each in answer.responses] == [ErrorCode.NONE]
 
 
 def batch(

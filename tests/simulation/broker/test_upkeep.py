@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from ottla.protocol.errors import ErrorCode
 from ottla.simulation.broker import LOG_DIR, START_MS, SimulatedMachine
-from ottla.storage.checkpoints import HIGH_WATERMARKS, RECOVERY_POINTS
+from ottla.storage.checkpoints import HIGH_WATERMARKS, RECOVERY_POINTS, TopicPartition
+from ottla.storage.compactor import Compactor
 from tests.simulation.broker.conversation import (
     HOUR_MS,
     Idempotent,
     create_topic,
+    delete_topic,
     fetch,
     produce,
     read_all,
@@ -69,16 +73,8 @@ async def test_checkpoints_are_saved_within_their_interval(machine: SimulatedMac
 
 @on_a_broker(log_cleaner_backoff_ms="15000")
 async def test_a_compacted_topic_keeps_the_last_of_each_key(machine: SimulatedMachine) -> None:
+    await write_state(machine)
     client = await machine.connect()
-    await create_topic(
-        client,
-        "state",
-        cleanup_policy="compact",
-        segment_bytes="1000",
-        min_cleanable_dirty_ratio="0.01",
-    )
-    for number in range(100):
-        await produce(client, "state", b"%d" % number, key=b"key-%d" % (number % 5))
     assert len(await read_all(client, "state")) == 100
     await asyncio.sleep(120)
     found = await read_all(client, "state")
@@ -96,3 +92,74 @@ async def test_producers_that_are_idle_for_long_are_forgotten(machine: Simulated
     assert log_of(machine, "orders").producers.get(4) is not None
     await asyncio.sleep(2 * HOUR_S)
     assert log_of(machine, "orders").producers.get(4) is None
+
+
+@on_a_broker(log_cleaner_enable="false")
+async def test_a_broker_whose_cleaner_is_off_compacts_nothing(machine: SimulatedMachine) -> None:
+    await write_state(machine)
+    await asyncio.sleep(600)
+    assert len(await read_all(await machine.connect(), "state")) == 100
+
+
+@on_a_broker()
+async def test_the_limits_of_compaction_change_while_the_broker_runs(
+    machine: SimulatedMachine,
+) -> None:
+    await set_broker_options(
+        machine,
+        {"log.cleaner.dedupe.buffer.size": "2000000", "log.cleaner.io.max.bytes.per.second": "5E7"},
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        limits: set[tuple[int, float]] = set()
+        start = Compactor.start_dirtiest
+
+        def note(compactor: Compactor, *, now_ms: int) -> TopicPartition | None:
+            limits.add((compactor.map_bytes, compactor.bytes_per_second))
+            return start(compactor, now_ms=now_ms)
+
+        # Its jobs do not tell: their map is never larger than a small log needs.
+        patch.setattr(Compactor, "start_dirtiest", note)
+        await write_state(machine)
+        await asyncio.sleep(120)
+    assert limits == {(2_000_000, 5e7)}
+
+
+@on_a_broker()
+async def test_how_long_deleted_files_stay_changes_while_the_broker_runs(
+    machine: SimulatedMachine,
+) -> None:
+    def deleted() -> list[str]:
+        return [name for name in machine.disk.names(LOG_DIR) if name.endswith("-delete")]
+
+    client = await machine.connect()
+    for topic in ("orders", "views"):
+        await create_topic(client, topic)
+    await delete_topic(client, "orders")
+    await asyncio.sleep(30)
+    assert len(deleted()) == 1
+    await asyncio.sleep(60)
+    assert deleted() == []
+    await set_broker_options(machine, {"log.segment.delete.delay.ms": "0"})
+    await delete_topic(client, "views")
+    await asyncio.sleep(10)
+    assert deleted() == []
+
+
+async def write_state(machine: SimulatedMachine) -> None:
+    """A hundred records of five keys, in many small segments."""
+    client = await machine.connect()
+    await create_topic(
+        client,
+        "state",
+        cleanup_policy="compact",
+        segment_bytes="1000",
+        min_cleanable_dirty_ratio="0.01",
+    )
+    for number in range(100):
+        await produce(client, "state", b"%d" % number, key=b"key-%d" % (number % 5))
+
+
+async def set_broker_options(machine: SimulatedMachine, options: dict[str, str]) -> None:
+    broker = machine.broker
+    await broker.services.configs.change(f"brokers/{broker.id}", lambda _: options)
+    await asyncio.sleep(1)
