@@ -26,7 +26,7 @@ from ottla.broker.internal_topics import (
     group_partitions,
     transaction_partitions,
 )
-from ottla.broker.limits import limits_of
+from ottla.broker.limits import limits_of, purge_intervals
 from ottla.broker.loopback import Loopback
 from ottla.broker.open_transactions import OpenTransactions
 from ottla.broker.policies import alteration_check
@@ -168,7 +168,14 @@ class Broker:
 
     def _hold_replicas(self, store: MetadataStore) -> None:
         self.metadata = MetadataCache(self.cluster_id)
-        self.replicas = Replicas(self.id, self.directories, self.tick, self.timer, self.hop)
+        self.replicas = Replicas(
+            self.id,
+            self.directories,
+            self.tick,
+            self.timer,
+            self.hop,
+            purge_intervals=purge_intervals(self.config),
+        )
         self.replicas.exists_elsewhere = self.metadata.exists
         self.replicas.on_disk_failed = self._disk_failed
         self.leadership = Leadership(

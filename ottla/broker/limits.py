@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ottla.broker.host_limits import HostLimits
 from ottla.config import network_options as options
+from ottla.config import replication_options
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import Option
 from ottla.network.server import Limits
+from ottla.replication.replicas import PurgeIntervals
 
 _SEND_BUFFER_BYTES = 192 * 1024
 _AS_THE_SYSTEM = -1
@@ -27,6 +29,14 @@ def limits_of(config: BrokerConfig, hosts: HostLimits) -> Limits:
         # Unless somebody asks for a size; why these are not Kafka's is in decision 0015.
         send_buffer_bytes=_if_set(config, options.SOCKET_SEND_BUFFER_BYTES, _SEND_BUFFER_BYTES),
         receive_buffer_bytes=_if_set(config, options.SOCKET_RECEIVE_BUFFER_BYTES, _AS_THE_SYSTEM),
+    )
+
+
+def purge_intervals(config: BrokerConfig) -> PurgeIntervals:
+    return PurgeIntervals(
+        fetches=config[replication_options.FETCH_PURGATORY_PURGE_INTERVAL_REQUESTS],
+        produces=config[replication_options.PRODUCER_PURGATORY_PURGE_INTERVAL_REQUESTS],
+        deletions=config[replication_options.DELETE_RECORDS_PURGATORY_PURGE_INTERVAL_REQUESTS],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
@@ -28,6 +29,14 @@ class TopicTraffic:
         self.bytes_out = 0
 
 
+class PurgeIntervals(NamedTuple):
+    """How many finished requests of each kind may stay on the lists of those that wait."""
+
+    fetches: int = 1000
+    produces: int = 1000
+    deletions: int = 1
+
+
 class Replicas:
     """Changed by the controller's requests only (`leadership.py`); everything else asks."""
 
@@ -39,17 +48,18 @@ class Replicas:
         timer: Timer,
         hop: Hop,
         *,
-        purge_interval: int = 1000,
+        purge_intervals: PurgeIntervals | None = None,
     ) -> None:
+        purge = purge_intervals or PurgeIntervals()
         self.broker_id = broker_id
         self.directories = directories
         self.tick = tick
         self.hop = hop
         self.controller_epoch = -1
         self.partitions: dict[tuple[str, int], Partition] = {}
-        self.fetches = Purgatory("Fetch", timer, purge_interval=purge_interval)
-        self.produces = Purgatory("Produce", timer, purge_interval=purge_interval)
-        self.deletions = Purgatory("DeleteRecords", timer, purge_interval=1)
+        self.fetches = Purgatory("Fetch", timer, purge_interval=purge.fetches)
+        self.produces = Purgatory("Produce", timer, purge_interval=purge.produces)
+        self.deletions = Purgatory("DeleteRecords", timer, purge_interval=purge.deletions)
         self.traffic: dict[str, TopicTraffic] = {}
         self.exists_elsewhere: Callable[[str, int], bool] = lambda topic, index: False
         self.on_disk_failed: Callable[[str, list[Partition]], None] = lambda path, lost: None

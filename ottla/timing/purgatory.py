@@ -42,7 +42,7 @@ class Purgatory:
     def __init__(self, name: str, timer: Timer, *, purge_interval: int = 1000) -> None:
         self.name = name
         self._timer = timer
-        self._purge_interval = purge_interval
+        self.purge_interval = purge_interval
         self._watchers: dict[Hashable, list[_Waiter]] = {}
         self._waiting: dict[_Waiter, None] = {}  # in the order they were parked
         self._changed: deque[Hashable] = deque()
@@ -74,7 +74,7 @@ class Purgatory:
         # Kafka guesses at the number of the finished and sweeps all lists for every thousand of
         # them. We know it, and wait until half is finished: one sweep then pays for itself even
         # among many that wait on a thousand partitions each.
-        if self._finished > max(self._purge_interval, self.watched // 2):
+        if self._finished > max(self.purge_interval, self.watched // 2):
             self._purge()
         return operation.completed
 
