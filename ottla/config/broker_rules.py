@@ -10,7 +10,13 @@ from ottla.config.cleaner_options import LOG_CLEANER_THREADS
 from ottla.config.general_options import BACKGROUND_THREADS
 from ottla.config.log_options import NUM_RECOVERY_THREADS_PER_DATA_DIR
 from ottla.config.names import find_option
-from ottla.config.network_options import NUM_IO_THREADS, NUM_NETWORK_THREADS
+from ottla.config.network_options import (
+    ADVERTISED_LISTENERS,
+    LISTENER_SECURITY_PROTOCOL_MAP,
+    LISTENERS,
+    NUM_IO_THREADS,
+    NUM_NETWORK_THREADS,
+)
 from ottla.config.option import Change, ConfigError, Option
 from ottla.config.refusal import INVALID_CONFIG, INVALID_REQUEST, ConfigRefused
 from ottla.config.replication_options import NUM_REPLICA_FETCHERS
@@ -34,6 +40,10 @@ _THREADS: tuple[Option[int], ...] = (
     NUM_RECOVERY_THREADS_PER_DATA_DIR,
     BACKGROUND_THREADS,
     LOG_CLEANER_THREADS,
+)
+# Kafka opens its listeners anew for these; here a start does.
+_ONLY_AT_START = tuple(
+    option.name for option in (LISTENERS, ADVERTISED_LISTENERS, LISTENER_SECURITY_PROTOCOL_MAP)
 )
 _ONLY_OF_A_LISTENER = tuple(
     option.name
@@ -73,6 +83,10 @@ def unprefixed_names(names: Iterable[str]) -> list[str]:
     return [name for name in names if name in _ONLY_OF_A_LISTENER]
 
 
+def listening_names(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in _ONLY_AT_START]
+
+
 def check_names(names: Iterable[str], *, cluster_wide: bool) -> None:
     """Names that nobody knows pass, as in Kafka: they may be a plugged-in class's own."""
     wanted = list(names)
@@ -84,6 +98,16 @@ def check_names(names: Iterable[str], *, cluster_wide: bool) -> None:
     if cluster_wide:
         _refuse(
             per_broker_names(wanted), "cannot be set for all brokers at once, name the broker: {}"
+        )
+
+
+def check_listening(*, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    names = listening_names(name for name, text in after.items() if before.get(name) != text)
+    if names:
+        raise ConfigRefused(
+            INVALID_CONFIG,
+            "listeners do not change while the broker runs: set them in server.properties and "
+            f"start it again: {', '.join(names)}",
         )
 
 

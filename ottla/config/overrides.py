@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from ottla.config.alterations import Alteration, altered, replaced
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.broker_rules import (
+    check_listening,
     check_names,
     check_secrets,
     check_step,
+    listening_names,
 )
 from ottla.config.description import (
     ConfigEntry,
@@ -187,8 +189,13 @@ class Overrides:
 
     def _checked_this(self, properties: dict[str, str]) -> dict[str, str]:
         check_names(properties, cluster_wide=False)
+        check_listening(before=self._this_broker.texts, after=properties)
         check_secrets(before=self._this_broker.texts, after=properties)
-        check_step(self.broker, self._static.properties | self._all_brokers.effective | properties)
+        dynamic = self._all_brokers.effective | properties
+        # What is stored and ignored takes no part.
+        for name in listening_names(properties):
+            del dynamic[name]
+        check_step(self.broker, self._static.properties | dynamic)
         return properties
 
     def _set_broker(self, *, all_brokers: Stored, this_broker: Stored) -> None:

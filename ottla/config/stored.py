@@ -9,7 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from ottla.config.broker_rules import per_broker_names, read_only_names, unprefixed_names
+from ottla.config.broker_rules import (
+    listening_names,
+    per_broker_names,
+    read_only_names,
+    unprefixed_names,
+)
 from ottla.config.names import find_option
 from ottla.config.option import ConfigError
 
@@ -38,6 +43,7 @@ class Stored:
 
 def _ignored(texts: Mapping[str, str], *, cluster_wide: bool) -> dict[str, str]:
     reasons = dict.fromkeys(read_only_names(texts), "it cannot change while the broker runs")
+    reasons |= dict.fromkeys(listening_names(texts), "only server.properties says where we listen")
     reasons |= dict.fromkeys(unprefixed_names(texts), "it can be set for one listener only")
     if cluster_wide:
         reasons |= dict.fromkeys(per_broker_names(texts), "it can be set for one broker only")

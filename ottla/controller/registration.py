@@ -70,7 +70,3 @@ class Registration:
             entry = found
         self.epoch = entry.czxid
         return self.epoch
-
-    async def update(self) -> None:
-        """The broker is reached in another way than before; its epoch stays."""
-        await self._store.write(paths.broker(self.broker_id), self._described().encode())

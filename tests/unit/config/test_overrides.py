@@ -171,7 +171,6 @@ def test_a_refused_broker_change_is_an_invalid_request(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("listeners", "PLAINTEXT://:1"),
         ("listener.name.outer.ssl.keystore.location", "/x"),
         ("sasl.enabled.mechanisms", "PLAIN"),
     ],
@@ -183,6 +182,34 @@ def test_what_is_one_brokers_cannot_be_every_brokers(
     with pytest.raises(ConfigRefused, match="name the broker") as caught:
         overrides.alter_all_brokers(setting(name, value))
     assert caught.value.code == INVALID_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("listeners", "PLAINTEXT://:1"),
+        ("advertised.listeners", "PLAINTEXT://elsewhere:1"),
+        ("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT"),
+    ],
+)
+def test_listeners_change_with_a_restart_only(
+    overrides: Overrides, name: str, value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ConfigRefused) as caught:
+        overrides.alter_this_broker(setting(name, value))
+    assert caught.value.code == INVALID_CONFIG
+    assert caught.value.reason == (
+        "listeners do not change while the broker runs: set them in server.properties and start "
+        f"it again: {name}"
+    )
+    before = overrides.broker
+    overrides.set_this_broker({name: value})
+    assert overrides.broker.listeners == before.listeners
+    assert overrides.broker.advertised_listeners == before.advertised_listeners
+    assert f"the stored option {name} is ignored" in caplog.text
+    # What an older release has stored does not stand in the way of other changes.
+    assert overrides.alter_this_broker(setting("num.io.threads", "9"))
+    assert overrides.alter_this_broker([Alteration(name, Operation.DELETE)]) == {}
 
 
 def test_names_that_nobody_knows_pass_as_in_kafka(overrides: Overrides) -> None:
