@@ -27,7 +27,7 @@ LOG_CLEANER_THREADS = Option(
     default=1,
     at_least=0,
     change=Change.LIVE,
-    doc="Compactions at one time.",
+    doc="Compactions at one time in Kafka; here one after the other.",
 )
 LOG_CLEANER_DEDUPE_BUFFER_SIZE = Option(
     name="log.cleaner.dedupe.buffer.size",
@@ -42,14 +42,14 @@ LOG_CLEANER_IO_BUFFER_SIZE = Option(
     default=512 * KIB,
     at_least=0,
     change=Change.LIVE,
-    doc="Memory for reading and writing, over all threads.",
+    doc="Kafka's memory for reading and writing; here the cleaning process sizes its own.",
 )
 LOG_CLEANER_IO_BUFFER_LOAD_FACTOR = Option(
     name="log.cleaner.io.buffer.load.factor",
     type=DOUBLE,
     default=0.9,
     change=Change.LIVE,
-    doc="How full the table of keys may become.",
+    doc="How full Kafka's table of keys may become; here the cleaning process decides.",
 )
 LOG_CLEANER_IO_MAX_BYTES_PER_SECOND = Option(
     name="log.cleaner.io.max.bytes.per.second",

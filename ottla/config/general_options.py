@@ -43,7 +43,7 @@ BACKGROUND_THREADS = Option(
     default=10,
     at_least=1,
     change=Change.LIVE,
-    doc="Threads for background work.",
+    doc="Kafka's threads for background work; timers of the one loop do that here.",
 )
 NUM_PARTITIONS = Option(
     name="num.partitions",

@@ -289,7 +289,7 @@ NUM_RECOVERY_THREADS_PER_DATA_DIR = Option(
     default=1,
     at_least=1,
     change=Change.LIVE,
-    doc="Threads that open and recover logs, for each log directory.",
+    doc="Kafka's threads that recover logs, for each directory; all share a fixed number here.",
 )
 LOG_DIR_FAILURE_TIMEOUT_MS = Option(
     name="log.dir.failure.timeout.ms",

@@ -65,7 +65,7 @@ NUM_NETWORK_THREADS = Option(
     default=3,
     at_least=1,
     change=Change.LIVE,
-    doc="Kafka's threads that read and write sockets; here a share of the request quota.",
+    doc="Kafka's threads that read and write sockets; one loop does that here.",
 )
 NUM_IO_THREADS = Option(
     name="num.io.threads",
@@ -73,14 +73,14 @@ NUM_IO_THREADS = Option(
     default=8,
     at_least=1,
     change=Change.LIVE,
-    doc="Kafka's threads that handle requests; here a share of the request quota.",
+    doc="Kafka's threads that handle requests; one loop does that here.",
 )
 QUEUED_MAX_REQUESTS = Option(
     name="queued.max.requests",
     type=INT,
     default=500,
     at_least=1,
-    doc="Requests that may wait before the broker stops reading.",
+    doc="Requests that may wait in Kafka before it stops reading; here none waits in a queue.",
 )
 QUEUED_MAX_REQUEST_BYTES = Option(
     name="queued.max.request.bytes",
