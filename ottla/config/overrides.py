@@ -112,15 +112,19 @@ class Overrides:
         self._set_broker(all_brokers=self._all_brokers, this_broker=stored)
 
     def set_topic(self, name: str, properties: Mapping[str, str]) -> None:
-        """The content of /config/topics/<name>; empty when the topic is gone."""
-        self._topics.pop(name, None)
-        self._topic_configs.pop(name, None)
+        """The content of /config/topics/<name>."""
+        self.forget_topic(name)
         if properties:
             values, mistakes = parse_values(TOPIC_OPTIONS, properties)
             for mistake in mistakes:
                 log.warning("topic %s: a stored option is ignored: %s", name, mistake)
             self._topics[name] = _TopicsOwn(dict(properties), values)
         self._tell(TopicChanged(name, self.topic(name)))
+
+    def forget_topic(self, name: str) -> None:
+        """The topic is gone, so that nobody needs to be told: a new one brings its own options."""
+        self._topics.pop(name, None)
+        self._topic_configs.pop(name, None)
 
     # What clients ask: the properties to write to the store, or ConfigRefused. `stored` is what
     # the store has now; without it, what it last reported.

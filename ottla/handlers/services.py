@@ -125,6 +125,8 @@ class Services:
             self.groups.topics_deleted(gone)
             self.transactions.topics_deleted(gone)
         for name in gone:
+            self.overrides.forget_topic(name)
+            self.replicas.traffic.pop(name, None)
             self.rebalances.topic_deleted(name, now_ms=self.clock.now_ms())
 
     def leads(self, topic: str, index: int, leader_epoch: int) -> None:

@@ -17,12 +17,12 @@ from tests.simulation.broker.conversation import (
     HOUR_MS,
     Idempotent,
     create_topic,
+    delete_topic,
     fetch,
     produce,
     read_all,
 )
 from tests.simulation.broker.machines import on_a_broker
-from tests.simulation.broker.test_topics import delete_topic
 
 PRODUCER = 9
 

@@ -5,32 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ottla.network.client import BrokerClient
-from ottla.protocol.apis.delete_topics import (
-    DeleteTopicsRequest,
-    DeleteTopicsResponse,
-    DeleteTopicState,
-)
+from ottla.broker.metering import gather
 from ottla.protocol.apis.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
     MetadataResponse,
 )
 from ottla.protocol.errors import ErrorCode
-from ottla.protocol.primitives import ZERO_UUID
 from ottla.simulation.broker import LOG_DIR, SimulatedMachine
 from ottla.store.port import Entry, Operation
-from tests.simulation.broker.conversation import create_topic, fetch, produce, read_all
+from tests.simulation.broker.conversation import (
+    HOUR_MS,
+    create_topic,
+    delete_topic,
+    fetch,
+    produce,
+    read_all,
+)
 from tests.simulation.broker.machines import on_a_broker
-from tests.simulation.broker.test_waiting import now_ms
-
-
-async def delete_topic(client: BrokerClient, name: str, *, timeout_ms: int = 30_000) -> ErrorCode:
-    topic = DeleteTopicState(name=name, topic_id=ZERO_UUID)
-    request = DeleteTopicsRequest(topics=[topic], timeout_ms=timeout_ms)
-    answer = await client.request(request)
-    assert isinstance(answer, DeleteTopicsResponse)
-    return ErrorCode(answer.responses[0].error_code)
+from tests.simulation.broker.test_waiting import log_of, now_ms
 
 
 @on_a_broker()
@@ -122,3 +115,18 @@ async def test_who_does_not_wait_for_a_deletion_hears_so_and_it_goes(
     assert await delete_topic(client, "orders", timeout_ms=0) == ErrorCode.REQUEST_TIMED_OUT
     await asyncio.sleep(1)
     assert await delete_topic(client, "orders") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@on_a_broker()
+async def test_nothing_is_kept_of_a_topic_that_is_gone(machine: SimulatedMachine) -> None:
+    client = await machine.connect()
+    for number in range(3):
+        await create_topic(client, "orders", retention_ms=str(1_000_000 + number))
+        await produce(client, "orders", b"a")
+        assert b'topic="orders"' in gather(machine.broker).render()
+        assert machine.broker.overrides.topic_properties("orders")
+        assert await delete_topic(client, "orders") == ErrorCode.NONE
+        assert b'topic="orders"' not in gather(machine.broker).render()
+        assert not machine.broker.overrides.topic_properties("orders")
+    await create_topic(client, "orders")
+    assert log_of(machine, "orders").config.retention_ms == 7 * 24 * HOUR_MS

@@ -134,13 +134,13 @@ async def test_how_long_deleted_files_stay_changes_while_the_broker_runs(
     client = await machine.connect()
     for topic in ("orders", "views"):
         await create_topic(client, topic)
-    await delete_topic(client, "orders")
+    assert await delete_topic(client, "orders") == ErrorCode.NONE
     await asyncio.sleep(30)
     assert len(deleted()) == 1
     await asyncio.sleep(60)
     assert deleted() == []
     await set_broker_options(machine, {"log.segment.delete.delay.ms": "0"})
-    await delete_topic(client, "views")
+    assert await delete_topic(client, "views") == ErrorCode.NONE
     await asyncio.sleep(10)
     assert deleted() == []
 
