@@ -13,10 +13,12 @@ from contextlib import suppress
 from typing import Protocol
 
 from ottla.store import paths
+from ottla.store.fields import MalformedNode
 from ottla.store.port import (
     BadVersion,
     Create,
     Delete,
+    Entry,
     MetadataStore,
     NodeExists,
     NoNode,
@@ -135,6 +137,16 @@ def _removed(path: str, version: int | None) -> list[Operation]:
     return [] if version is None else [Delete(path, version)]
 
 
+def _named(notification: Entry) -> dict[str, None]:
+    """The entity; none if nobody can tell which, for all that come later would wait for it."""
+    try:
+        change = ConfigChange.decode(notification.data, notification.path)
+    except MalformedNode as error:
+        log.error("a notification of a config change is skipped: %s", error)
+        return {}
+    return {change.entity_path: None}
+
+
 class ConfigWatcher:
     """Tells `changed(entity_type, name, values)` for all entities at first, then for each change.
 
@@ -155,7 +167,7 @@ class ConfigWatcher:
         for name in await self._notifications():
             self._seen_ms[name] = self._clock.now_ms()
         for entity in await self._configs.entities():
-            await self._tell_or_skip(entity)
+            await self._tell(entity)
 
     async def run(self) -> None:
         """Until it is cancelled."""
@@ -180,7 +192,7 @@ class ConfigWatcher:
         for name in new:
             path = f"{paths.CONFIG_CHANGES}/{name}"
             if entry := await self._store.read(path):
-                entities[ConfigChange.decode(entry.data, path).entity_path] = None
+                entities |= _named(entry)
         for entity in entities:
             await self._tell_or_skip(entity)
         # Only now: had the store failed half-way, they would be read again.
@@ -189,8 +201,11 @@ class ConfigWatcher:
         await self._purge(now_ms)
 
     async def _tell_or_skip(self, entity: str) -> None:
-        """What one entity's values break must not keep the others from being heard."""
-        await survived(self._tell(entity), f"the change of {entity}", known=(StoreError,))
+        """What is wrong with one entity must not keep the others from being heard."""
+        try:
+            await survived(self._tell(entity), f"the change of {entity}", known=(StoreError,))
+        except MalformedNode as error:
+            log.error("the change of %s is skipped: %s", entity, error)
 
     async def _tell(self, entity: str) -> None:
         entity_type, _, name = entity.partition("/")

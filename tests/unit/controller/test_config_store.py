@@ -11,6 +11,7 @@ from ottla.controller.config_store import NOTIFICATIONS_LAST_MS, ConfigStore, Co
 from ottla.controller.registration import create_roots
 from ottla.simulation.store import MemoryStore, MemoryTree
 from ottla.store import paths
+from ottla.store.fields import MalformedNode
 from tests.unit.controller.cluster import StoppedClock
 
 
@@ -191,3 +192,44 @@ def test_what_cannot_be_told_does_not_hold_up_the_other_changes(
 
     asyncio.run(scenario())
     assert caplog.text.count("AssertionError: a bug") == 1
+
+
+def test_a_notification_that_nobody_understands_is_skipped(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        store = await _store()
+        heard = Heard()
+        clock = StoppedClock()
+        watcher = ConfigWatcher(store, heard, clock)
+        for malformed in (b"", b"{", b'{"version":9}', b'{"version":2,"entity_path":7}'):
+            await store.create(paths.CONFIG_CHANGE, malformed, sequential=True)
+        await ConfigStore(store).change("topics/orders", lambda _: {"a": "b"})
+        for _ in range(2):
+            await watcher.look()
+        assert heard.changes == [("topics", "orders", {"a": "b"})]
+        clock.at_ms += NOTIFICATIONS_LAST_MS
+        await watcher.look()
+        assert await store.children(paths.CONFIG_CHANGES) == []
+
+    asyncio.run(scenario())
+    assert caplog.text.count("is skipped") == 4
+
+
+def test_values_that_nobody_understands_leave_the_old_ones_in_force(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        store = await _store()
+        heard = Heard()
+        watcher = ConfigWatcher(store, heard, StoppedClock())
+        for name in ("first", "second"):
+            await ConfigStore(store).change(f"topics/{name}", lambda _: {"a": "b"})
+        await store.write(paths.config("topics/first"), b"{")
+        await watcher.look()
+        assert heard.changes == [("topics", "second", {"a": "b"})]
+        with pytest.raises(MalformedNode):  # at a start there are no old ones
+            await watcher.load()
+
+    asyncio.run(scenario())
+    assert "the change of topics/first is skipped" in caplog.text
