@@ -150,7 +150,7 @@ class Broker:
         self.host_limits = HostLimits(ports.sockets.resolve)
         await self.host_limits.learn(config[MAX_CONNECTIONS_PER_IP_OVERRIDES])
         self.reconfiguration = Reconfiguration(
-            self.id, self.overrides, self.settings, self.quotas, self.host_limits
+            self.id, self.overrides, self.settings, self.quotas, self.host_limits, self.timer
         )
         watcher = ConfigWatcher(store, self.reconfiguration.stored, ports.clock)
         await watcher.load()
