@@ -65,7 +65,7 @@ async def _add(
         if validate_only:
             return added
         spend(len(added))
-        spend = unlimited  # should it have to be tried again
+        spend, allowance = unlimited, Allowance()  # should it have to be tried again
         after = replace(before, replicas={**before.replicas, **added})
         try:
             await office.fence.multi([Write(entry.path, after.encode(), entry.version)])
