@@ -124,14 +124,16 @@ class Server:
         for _ in range(_MOST_ROUNDS):
             tick.begin()
             now_ms = self._timer.now_ms()
-            for (descriptor, event), lent in zip(events, self._buffers, strict=False):
-                door = connections.get(descriptor)
-                if door is not None:
-                    door.connection.active_ms = now_ms
-                    door.ready(event, lent)
-                elif descriptor in self._open:
-                    self._accept(*listeners[descriptor])
-            tick.end()
+            try:
+                for (descriptor, event), lent in zip(events, self._buffers, strict=False):
+                    door = connections.get(descriptor)
+                    if door is not None:
+                        door.connection.active_ms = now_ms
+                        door.ready(event, lent)
+                    elif descriptor in self._open:
+                        self._accept(*listeners[descriptor])
+            finally:
+                tick.end()  # who was served before a bug met somebody else gets his answer
             if len(events) < _BUSY:
                 return  # whoever is served alone has hardly sent the next request yet
             events = self._poller.poll(0, MOST_EVENTS)
