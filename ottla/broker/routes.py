@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def get_routes(broker: Broker) -> dict[str, Route]:
     return {
         "/healthz": lambda query: _health(broker),
-        "/metrics": lambda query: (200, CONTENT_TYPE, gather(broker).render()),
+        "/metrics": lambda query: (200, CONTENT_TYPE, gather(broker).pieces()),
         "/debug/timers": lambda query: json_answer(
             {
                 "timer": broker.timer.describe(),

@@ -1,20 +1,21 @@
 """A small HTTP/1.1 server for the loopback port: metrics, health, what debuggers ask.
 
 One request a connection. Routes are plain functions and answer at once, so there is no task and
-nothing to cancel; what is slow, large or no HTTP is refused or cut off.
+nothing to cancel; what is slow, large or no HTTP is refused or cut off. An answer that takes long
+to make comes in pieces: one in each round of the loop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import cast
 from urllib.parse import parse_qsl, unquote
 
-Answer = tuple[int, str, bytes]
+Answer = tuple[int, str, bytes | Iterator[bytes]]
 Route = Callable[[dict[str, str]], Answer]
 
 MOST_CONNECTIONS = 100
@@ -113,12 +114,15 @@ def parse_head(head: bytes) -> Request:
     return Request(method, unquote(path), parameters, int(size))
 
 
-def json_answer(document: object) -> Answer:
+def json_answer(document: object) -> tuple[int, str, bytes]:
     return 200, "application/json", json.dumps(document).encode()
 
 
-def _refusal(status: int, why: str) -> Answer:
+def _refusal(status: int, why: str) -> tuple[int, str, bytes]:
     return status, "text/plain; charset=utf-8", f"{why}\n".encode()
+
+
+_BUG = _refusal(500, "this is a bug; the broker's log says more")
 
 
 class _Exchange(asyncio.Protocol):
@@ -151,7 +155,7 @@ class _Exchange(asyncio.Protocol):
             if self._request is None:
                 self._request = self._take_head()
         except BadRequest as refusal:
-            self._send(_refusal(refusal.status, str(refusal)))
+            self._send(*_refusal(refusal.status, str(refusal)))
             return
         # A body says nothing here, but an answer sent before it was read could be lost.
         if self._request is not None and len(self._received) >= self._request.body_bytes:
@@ -168,15 +172,38 @@ class _Exchange(asyncio.Protocol):
         return parse_head(head)
 
     def _answer(self, request: Request) -> None:
-        answer = _refusal(500, "this is a bug; the broker's log says more")
+        self._transport.pause_reading()  # what else comes says nothing
+        answer: Answer = _BUG
         try:
             answer = self._server.answer(request)
         finally:
             # If a route raises, asyncio reports it and closes the connection, after this.
-            self._send(answer)
+            status, content_type, body = answer
+            if isinstance(body, bytes):
+                self._send(status, content_type, body)
+            else:
+                self._collect(status, content_type, body, [])
 
-    def _send(self, answer: Answer) -> None:
-        status, content_type, body = answer
+    def _collect(
+        self, status: int, content_type: str, pieces: Iterator[bytes], made: list[bytes]
+    ) -> None:
+        """Sent when it is whole: only then its length is known."""
+        if self._transport.is_closing():
+            return
+        piece, has_failed = None, True
+        try:
+            piece, has_failed = next(pieces, None), False
+        finally:
+            if has_failed:
+                self._send(*_BUG)
+        if piece is None:
+            self._send(status, content_type, b"".join(made))
+        else:
+            made.append(piece)
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._collect, status, content_type, pieces, made)
+
+    def _send(self, status: int, content_type: str, body: bytes) -> None:
         head = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
             f"Content-Type: {content_type}\r\n"

@@ -57,7 +57,6 @@ LOADS_ON_FIRST_USE = (
     "ottla/handlers/__init__.py",
     "ottla/broker/policies.py",  # an operator's own classes, named by options
     "ottla/testing/plugin.py",  # pytest loads it for everybody, whether they use it or not
-    "ottla/metrics.py",  # prometheus_client, which a broker that nobody scrapes never needs
     "ottla/cli/on_demand.py",  # a command costs only its own imports
     "ottla/admin/avro.py",  # an optional dependency
     "ottla/admin/confluent.py",  # likewise

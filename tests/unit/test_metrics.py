@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Iterator
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ottla.metrics import SIZES_BYTES, Histogram, Metrics
+from ottla.metrics import SIZES_BYTES, Histogram, Metrics, Row
 
 MESSAGES_IN = "kafka.server:type=BrokerTopicMetrics,name=MessagesInPerSec"
 
@@ -139,11 +138,48 @@ def test_a_name_that_is_no_bean_or_of_another_kind_is_our_bug() -> None:
         metrics.gauge(MESSAGES_IN, lambda: 1, topic="orders")
 
 
-def test_prometheus_is_loaded_by_the_first_scrape_only() -> None:
-    program = (
-        "import sys; from ottla.metrics import Metrics; m = Metrics()\n"
-        "print('prometheus_client' in sys.modules, end=' ')\n"
-        "m.render(); print('prometheus_client' in sys.modules)"
+def test_many_of_one_name_are_told_beside_their_total() -> None:
+    metrics = Metrics()
+    rows = [((), 7.0), (("orders", 'a"b'), 3), (("payments", "c"), 4)]
+    metrics.counters(MESSAGES_IN, ("topic", "client-id"), rows, meaning="of those who ask")
+    name = "kafka_server_BrokerTopicMetrics_MessagesInPerSec_total"
+    assert metrics.render().decode().splitlines()[0] == (
+        f"# HELP {name} {MESSAGES_IN}: of those who ask"
     )
-    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-    assert run.stdout.split() == [b"False", b"True"]
+    assert scraped(metrics) == {
+        (name, ()): 7,
+        (name, (("client_id", 'a"b'), ("topic", "orders"))): 3,
+        (name, (("client_id", "c"), ("topic", "payments"))): 4,
+    }
+
+
+def test_ten_thousand_partitions_are_told_in_pieces() -> None:
+    metrics, asked = Metrics(), 0
+
+    def rows() -> Iterator[Row]:
+        nonlocal asked
+        for index in range(10_000):
+            asked = index + 1
+            yield ("orders", str(index)), index
+
+    metrics.gauges("kafka.log:type=Log,name=Size", ("topic", "partition"), rows())
+    pieces = metrics.pieces()
+    first = next(pieces)
+    assert asked < 1_000
+    assert first.count(b"\n") == 500
+    whole = first + b"".join(pieces)
+    assert whole.decode().splitlines()[-1] == (
+        'kafka_log_Log_Size{topic="orders",partition="9999"} 9999.0'
+    )
+
+
+def test_what_lives_longer_is_shown_with_its_labels() -> None:
+    metrics, times = Metrics(), Histogram((1.0,))
+    times.observe(0.5)
+    bean = "kafka.network:type=RequestMetrics,name=TotalTimeMs"
+    metrics.show(bean, times, request="Fetch")
+    metrics.show(bean, Histogram((1.0,)), request="Produce")
+    found = scraped(metrics)
+    name = "kafka_network_RequestMetrics_TotalTimeMs_count"
+    assert found[name, (("request", "Fetch"),)] == 1
+    assert found[name, (("request", "Produce"),)] == 0

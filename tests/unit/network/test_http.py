@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -29,6 +29,11 @@ def fail(query: dict[str, str]) -> Answer:
     raise AssertionError("our bug")
 
 
+def torn() -> Iterator[bytes]:
+    yield b"a"
+    raise AssertionError("our bug")
+
+
 def served(
     test: Callable[[HttpServer], Coroutine[Any, Any, None]],
 ) -> Callable[[], None]:
@@ -39,7 +44,13 @@ def served(
 
     async def run() -> None:
         server = HttpServer(
-            get={"/echo": echo, "/large": lambda _: (200, "text/plain", LARGE), "/fail": fail},
+            get={
+                "/echo": echo,
+                "/large": lambda _: (200, "text/plain", LARGE),
+                "/fail": fail,
+                "/pieces": lambda _: (200, "text/plain", iter([b"a", b"", b"b"])),
+                "/torn": lambda _: (200, "text/plain", torn()),
+            },
             post={"/echo": echo, "/fault": lambda _: (202, "application/json", b"{}")},
         )
         await server.start()
@@ -101,7 +112,7 @@ async def test_a_large_answer_arrives_whole(server: HttpServer) -> None:
 async def test_what_is_not_there_is_answered_with_what_is(server: HttpServer) -> None:
     status, _, body = await ask(server, b"GET /nowhere HTTP/1.1\r\n\r\n")
     assert status == 404
-    assert body == b"there is no /nowhere; there are: /echo /fail /fault /large\n"
+    assert body == b"there is no /nowhere; there are: /echo /fail /fault /large /pieces /torn\n"
 
 
 @served
@@ -217,3 +228,19 @@ async def ended(reader: asyncio.StreamReader) -> bool:
         return await reader.read() == b""
     except ConnectionResetError:
         return True
+
+
+@served
+async def test_an_answer_in_pieces_is_sent_when_it_is_whole(server: HttpServer) -> None:
+    request = b"GET /pieces HTTP/1.1\r\n\r\n"
+    assert (await ask(server, request + b"and more that says nothing"))[::2] == (200, b"ab")
+
+
+@served
+async def test_an_answer_that_fails_on_the_way_is_a_bug(server: HttpServer) -> None:
+    found: list[object] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: found.append(context["exception"]))
+    status, _, body = await ask(server, b"GET /torn HTTP/1.1\r\n\r\n")
+    assert (status, body) == (500, b"this is a bug; the broker's log says more\n")
+    assert [type(each) for each in found] == [AssertionError]
