@@ -72,9 +72,17 @@ class Histogram:
     def count(self) -> int:
         return sum(self._counts)
 
-    def observe(self, value: float) -> None:
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self.sum += value
+    def observe(self, value: float, *, times: int = 1) -> None:
+        self._counts[bisect_left(self._bounds, value)] += times
+        self.sum += value * times
+
+    def plus(self, other: Histogram) -> Histogram:
+        """A new one that has seen what both have."""
+        assert self._bounds == other._bounds, "they do not count the same sizes"
+        both = Histogram(self._bounds)
+        both._counts = [sum(pair) for pair in zip(self._counts, other._counts, strict=True)]
+        both.sum = self.sum + other.sum
+        return both
 
     def samples(self) -> Iterator[Sample]:
         bounds = [*map(str, map(float, self._bounds)), "+Inf"]

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.group_metering import measure_groups
 from ottla.broker.quota_metrics import measure_quotas
+from ottla.broker.request_metering import measure_requests
 from ottla.broker.stability_metrics import measure_stability
+from ottla.broker.traffic_metering import count_traffic
 from ottla.broker.transaction_metering import measure_transactions
 from ottla.metrics import Metrics
-from ottla.protocol.registry import API_NAMES
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
 
-_TOPIC = "kafka.server:type=BrokerTopicMetrics,name="
 _REPLICAS = "kafka.server:type=ReplicaManager,name="
 _CONTROLLER = "kafka.controller:type=KafkaController,name="
 _PURGATORY = "kafka.server:type=DelayedOperationPurgatory,name="
@@ -26,8 +26,8 @@ _SOCKETS = "kafka.server:type=socket-server-metrics,name="
 def gather(broker: Broker) -> Metrics:
     """A scrape costs; what is counted on the way does not know of it."""
     metrics = Metrics()
-    _count_traffic(metrics, broker)
-    _count_requests(metrics, broker)
+    count_traffic(metrics, broker)
+    measure_requests(metrics, broker.services.requests)
     _measure_replicas(metrics, broker)
     _measure_controller(metrics, broker)
     measure_groups(metrics, broker.groups, broker.rebalances)
@@ -53,25 +53,6 @@ def gather(broker: Broker) -> Metrics:
 
 def _value(number: float) -> Callable[[], float]:
     return lambda: number
-
-
-def _count_traffic(metrics: Metrics, broker: Broker) -> None:
-    for topic, traffic in broker.replicas.traffic.items():
-        metrics.counter(f"{_TOPIC}MessagesInPerSec", topic=topic).count = traffic.messages_in
-        metrics.counter(f"{_TOPIC}BytesInPerSec", topic=topic).count = traffic.bytes_in
-        metrics.counter(f"{_TOPIC}BytesOutPerSec", topic=topic).count = traffic.bytes_out
-
-
-def _count_requests(metrics: Metrics, broker: Broker) -> None:
-    for (key, version), count in sorted(broker.services.requests.by_version.items()):
-        counter = metrics.counter(
-            "kafka.network:type=RequestMetrics,name=RequestsPerSec",
-            request=API_NAMES[key],
-            version=str(version),
-        )
-        counter.count = count
-    failures = metrics.counter("kafka.network:type=RequestMetrics,name=ErrorsPerSec", error="bug")
-    failures.count = broker.services.requests.failures
 
 
 def _measure_replicas(metrics: Metrics, broker: Broker) -> None:

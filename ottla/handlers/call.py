@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
 from ottla.network.pieces import FilePiece, Piece
+from ottla.protocol.error_codes import errors_in
 from ottla.protocol.framing import encode_response_pieces
 from ottla.protocol.schema import Message
 
@@ -15,8 +16,8 @@ class Call:
     """What a handler gets besides the request. `reply` is for those that answer later."""
 
     __slots__ = (
-        "api_key", "begun_ms", "client_id", "connection", "correlation_id", "pieces", "services",
-        "version",
+        "api_key", "begun_ns", "client_id", "connection", "correlation_id", "is_follower",
+        "parked_ns", "pieces", "services", "version",
     )  # fmt: skip
 
     def __init__(
@@ -36,7 +37,9 @@ class Call:
         self.correlation_id = correlation_id
         self.client_id = client_id
         self.pieces: list[Piece] | None = None
-        self.begun_ms = services.timer.now_ms()
+        self.is_follower = False  # another broker's fetch
+        self.begun_ns = -1  # then its time is not taken
+        self.parked_ns = -1  # it has not waited for anything
 
     @property
     def listener(self) -> str:
@@ -56,7 +59,13 @@ class Call:
     def throttle(self, response: Message) -> None:
         """For those who encode their answer themselves, before they do it."""
 
+    def park(self) -> None:
+        """Others have to do something before it is answered."""
+        if self.parked_ns < 0:
+            self.parked_ns = self.services.timer.now_ns()
+
     def reply(self, response: Message) -> None:
+        self.services.requests.count_errors(self.api_key, errors_in(response))
         # What lies elsewhere are the ranges of files that a fetch found.
         pieces: list[Piece] = encode_response_pieces(  # type: ignore[assignment]
             response, self.version, correlation_id=self.correlation_id
@@ -72,6 +81,11 @@ class Call:
                     piece.release()
             return
         self.pieces = pieces
+        if self.begun_ns >= 0:
+            services = self.services
+            services.requests.times(self.api_key, is_follower=self.is_follower).answered(
+                begun_ns=self.begun_ns, parked_ns=self.parked_ns, now_ns=services.timer.now_ns()
+            )
         self.connection.settle()
 
 

@@ -83,6 +83,9 @@ def _has_all(image: TopicImage, named: _Named) -> bool:
 
 
 def _reply(call: Call, offsets: Sequence[OffsetRows], error: ErrorCode) -> None:
+    if error:
+        count = sum(len(each.places) for each in offsets)
+        call.services.requests.count_errors(call.api_key, [error] * count)
     reply_flexible(call, OffsetCommitResponse(topics=[]), answer_parts(offsets, error))
 
 

@@ -94,7 +94,12 @@ class CommitShortcut:
         if error is ErrorCode.NONE:
             repeated.reply_as(self.answer)
         else:
+            self.count_error(error)
             repeated.reply(self.answer_to(repeated.correlation_id, error))
+
+    def count_error(self, error: ErrorCode) -> None:
+        """Each partition hears of it."""
+        self._services.requests.count_errors(COMMIT, [error] * self._count)
 
     def answer_to(self, correlation_id: int, error: ErrorCode) -> bytes:
         parts = answer_parts([self._offsets], error)

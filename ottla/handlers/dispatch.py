@@ -66,14 +66,18 @@ class Dispatch:
             correlation_id=correlation_id,
             client_id=header.client_id,
         )
+        call.begun_ns = self._services.timer.now_ns()
         if self._services.quotas is not None:
             call = MeteredCall(call, frame_bytes=end - start)
-        self._services.requests.count(key, version)
+        requests = self._services.requests
+        requests.count(key, version)
         if found.shortcut:
             connection.shortcut = found.shortcut(
                 request, self._services, frame=frame, version=version
             )
         self._run(found, request, call)
+        times = requests.times(key, is_follower=call.is_follower)
+        times.size_bytes.observe(end - start)
         return True
 
     def _refuse_version(
@@ -89,6 +93,7 @@ class Dispatch:
 
     def _run(self, found: Handler, request: Message, call: Call) -> None:
         if found.is_async:
+            call.park()
             call.connection.owe(call, blocks=True)
             self._spawn(self._await(found, request, call, found.handle(request, call)))
             return
@@ -97,12 +102,14 @@ class Dispatch:
         except Exception as error:
             response = self._refuse(found, request, error)
         if isinstance(response, Coroutine):  # it could not answer at once, as it mostly can
+            call.park()
             call.connection.owe(call, blocks=True)
             self._spawn(self._await(found, request, call, response))
             return
         if response is not None:
             call.reply(response)
         if call.pieces is None:
+            call.park()
             if isinstance(call, MeteredCall):
                 call.stop_clock()
             call.connection.owe(call, blocks=True)

@@ -35,10 +35,18 @@ _FETCH = FetchRequest.api_key
 _TOPIC_IDS_FROM = 13
 _MOST_CONVERTED_ON_LOOP_BYTES = 1_000_000
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+# What a reader can be told, and mend, is no failure: so does Kafka count.
+_EXPECTED = (
+    *_MOVED, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.OFFSET_OUT_OF_RANGE,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+)  # fmt: skip
 
 
 def handle_fetch(request: FetchRequest, call: Call) -> None:
     reader = _reader(request, call)
+    if reader.is_follower:
+        call.is_follower = True
+        call.services.requests.follower_fetched(call.version)
     fetch = _begin(request, call)
     wanted = [_want(asked, call) for asked in fetch.asked]
     if any(each.partition is None for each in wanted):
@@ -142,6 +150,7 @@ def _want(asked: Asked, call: Call) -> Wanted:
         partition = services.replicas.get(topic, index)
         if topic_id not in (ZERO_UUID, partition.topic_id):
             raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID, f"{partition}")
+        services.replicas.traffic.of(topic).fetches += 1
     except KafkaError as error:
         name = "" if isinstance(topic, bytes) else topic
         return Wanted(name, topic_id, index, None, error.code, *asked[1:5])
@@ -255,8 +264,14 @@ def _partition_data(call: Call, found: Found, conversions: list[Conversion]) -> 
         data.current_leader = LeaderIdAndEpoch(
             leader_id=partition.leader, leader_epoch=partition.leader_epoch
         )
+    traffic = call.services.replicas.traffic
+    if partition is not None and found.error and found.error not in _EXPECTED:
+        traffic.of(partition.topic).failed_fetches += 1
     if slice_ is not None and partition is not None:
-        call.services.replicas.traffic_of(partition.topic).bytes_out += slice_.length
+        if call.is_follower:
+            traffic.replication_bytes_out += slice_.length
+        else:
+            traffic.of(partition.topic).bytes_out += slice_.length
         refusal = refusal_for_old_readers(call.version, partition)
         if refusal:
             refuse_partition(data, refusal)

@@ -55,6 +55,7 @@ class HeartbeatShortcut:
 
     def _reply(self, repeated: Repeated, error: ErrorCode) -> None:
         if error is not ErrorCode.NONE:
+            self._services.requests.count_errors(_HEARTBEAT, (error,))
             repeated.reply(self._encode(error, repeated.correlation_id))
             return
         if self._answer is None:

@@ -14,6 +14,7 @@ from ottla.protocol.apis.metadata import (
     MetadataResponseBroker,
     MetadataResponseTopic,
 )
+from ottla.protocol.error_codes import errors_in
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.protocol.primitives import ZERO_UUID
@@ -36,6 +37,7 @@ def handle_metadata(request: MetadataRequest, call: Call) -> None:
         operations = ALL_TOPIC_OPERATIONS
     for topic in missing:
         topic.topic_authorized_operations = -(2**31)
+        call.services.requests.count_errors(call.api_key, errors_in(topic))
     call.throttle(response)
     call.reply_with([encode_metadata(call, response, found, missing, operations)])
 

@@ -39,7 +39,8 @@ class MeteredCall(Call):
         )
         assert services.quotas is not None
         self._quotas: Quotas = services.quotas
-        self._begun_ns: int | None = services.timer.now_ns()
+        self.begun_ns = call.begun_ns
+        self._begun_ns: int | None = call.begun_ns
         self._spent_ns = 0
         self._mutations: MutationQuota | None = None
         self._throttle_ms: int | None = None
@@ -130,6 +131,8 @@ class MeteredCall(Call):
         """The longest time counts, and is booked where it comes from."""
         rest_ms, quotas, sensor = max(asked, key=lambda each: each[0])
         self._throttle_ms = rest_ms
+        requests = self.services.requests
+        requests.times(self.api_key, is_follower=self.is_follower).throttle_ms.observe(rest_ms)
         if rest_ms > 0:
             quotas.throttled(sensor, rest_ms, now_ms)
             self.connection.mute(self.services.timer, rest_ms)

@@ -82,6 +82,7 @@ class OffsetShortcut(CommitShortcut):
     def _told(self, error: ErrorCode) -> None:
         """By the log, which never does so at once."""
         if error:
+            self.count_error(error)
             answer = self.answer_to(CORRELATION_ID.unpack(self._correlation_id)[0], error)
         else:
             answer = self._answer_size + self._correlation_id + self._answer_rest

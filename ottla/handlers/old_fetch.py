@@ -42,8 +42,8 @@ class Conversion:
     """
 
     __slots__ = (
-        "_data", "_failure", "_first_offset", "_is_allowed", "_may_be_cut", "_partition", "_piece",
-        "_records", "_to_magic", "size_bytes",
+        "_converted_count", "_data", "_failure", "_first_offset", "_is_allowed", "_may_be_cut",
+        "_partition", "_piece", "_records", "_to_magic", "_traffic", "size_bytes",
     )  # fmt: skip
 
     def __init__(self, call: Call, found: Found, data: PartitionData) -> None:
@@ -59,6 +59,8 @@ class Conversion:
         self._is_allowed = call.services.settings.down_converts(partition.topic)
         self._may_be_cut = partition.local_log().config.message_magic <= self._to_magic
         self._records = b""
+        self._converted_count = 0
+        self._traffic = call.services.replicas.traffic.of(partition.topic)
         self._failure: DiskFailed | KafkaError | None = None
 
     def run(self) -> None:
@@ -75,14 +77,26 @@ class Conversion:
             return data
         if not self._is_allowed:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"{self._partition} is not converted")
-        return down_convert_for_fetch(
+        converted = down_convert_for_fetch(
             data, to_magic=self._to_magic, first_offset=self._first_offset
         )
+        self._converted_count = _newer_than(self._to_magic, data)
+        return converted
 
     def settle(self) -> None:
         self._piece.release()
         self._data.records = self._records
+        self._traffic.messages_read_old += self._converted_count
         if isinstance(self._failure, DiskFailed):
             self._failure = self._partition.unreadable(self._failure)
         if self._failure is not None:
             refuse_partition(self._data, self._failure.code)
+
+
+def _newer_than(magic: int, data: bytes) -> int:
+    """How many records are; those that were compacted away are counted with them."""
+    return sum(
+        batch.last_offset - batch.base_offset + 1
+        for batch in read_batches(data, check_crc=False)
+        if batch.magic > magic
+    )

@@ -46,6 +46,7 @@ _WITHOUT_LOG_START = (
     ErrorCode.CORRUPT_MESSAGE, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.MESSAGE_TOO_LARGE,
     ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.RECORD_LIST_TOO_LARGE,
 )  # fmt: skip
+_EXPECTED = (*_WITHOUT_LOG_START, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def serve_produce(
@@ -67,9 +68,11 @@ def serve_produce(
         correlation_id=correlation_id,
         client_id=frame.client_id,
     )
+    call.begun_ns = services.timer.now_ns()
     if services.quotas is not None:
         call = MeteredCall(call, frame_bytes=end - start)
     services.requests.count(PRODUCE, version)
+    services.requests.times(PRODUCE).size_bytes.observe(end - start)
     # Of a partition that is named twice only the last counts, as in Kafka.
     named = {
         (topic, each.partition_index): connection.view[each.start : each.end]
@@ -113,6 +116,7 @@ def _verify(call: Call, frame: ProduceFrame, named: Named) -> Verdict | None:
 
     refused = verify_batches(call, frame.transactional_id, named, later)
     if refused is None:
+        call.park()
         for place, records in named.items():  # the buffer that they are in is used again
             kept[place] = None if records is None else memoryview(bytearray(records))
         call.connection.owe(call, blocks=True)
@@ -134,9 +138,13 @@ def _append_all(
 def _answer_when_written(call: Call, frame: ProduceFrame, results: list[PartitionResult]) -> None:
     services = call.services
     operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
-    services.tick.settle(
-        lambda: operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
-    )
+
+    def written() -> None:
+        operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
+        if not operation.completed:
+            call.park()
+
+    services.tick.settle(written)
 
 
 def _append(
@@ -158,23 +166,49 @@ def _append(
         view = _check_records(call, records)
         if refusal is not None:
             raise refusal
-        if frame.acks not in (-1, 0, 1):
-            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
-        if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
+        _check_request(frame, topic)
         partition = replicas.get(topic, index)
+        replicas.traffic.of(topic).produces += 1
         if view is not None:
-            now_ms = call.services.clock.now_ms()
-            result.appended(partition, partition.append(view, acks=frame.acks, now_ms=now_ms))
+            _append_to(partition, view, call, frame.acks, result)
             if frame.transactional_id is not None:
                 call.services.producer_clients.wrote(producer_of(view), call.connection)
     except KafkaError as error:
         result.refuse(error.code, str(error))
+        if partition is not None:
+            _count_refusal(call, topic, error.code, records)
         if partition is not None and partition.log and error.code not in _WITHOUT_LOG_START:
             result.log_start_offset = partition.log.log_start_offset
         if isinstance(error, InvalidRecords):
             result.record_errors = error.records
     return result
+
+
+def _check_request(frame: ProduceFrame, topic: str) -> None:
+    if frame.acks not in (-1, 0, 1):
+        raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
+    if topic in INTERNAL_TOPICS and frame.client_id != _ADMIN_CLIENT:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is the brokers' own")
+
+
+def _append_to(
+    partition: Partition, view: memoryview, call: Call, acks: int, result: PartitionResult
+) -> None:
+    magic = view[MAGIC_AT]
+    appended = partition.append(view, acks=acks, now_ms=call.services.clock.now_ms())
+    result.appended(partition, appended)
+    if magic != partition.local_log().config.message_magic:
+        count = result.required_offset - result.base_offset
+        call.services.replicas.traffic.of(partition.topic).messages_written_old += count
+
+
+def _count_refusal(call: Call, topic: str, code: ErrorCode, records: memoryview | None) -> None:
+    """As Kafka does: what a producer can be told, and mend, is no failure."""
+    traffic = call.services.replicas.traffic.of(topic)
+    if code is ErrorCode.MESSAGE_TOO_LARGE and records is not None:
+        traffic.bytes_rejected += len(records)
+    if code not in _EXPECTED:
+        traffic.failed_produces += 1
 
 
 def _check_records(call: Call, view: memoryview | None) -> memoryview | None:

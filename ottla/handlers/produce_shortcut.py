@@ -44,9 +44,9 @@ class ProduceShortcut:
     """For one connection, version, client, topic and partition."""
 
     __slots__ = (
-        "_acks", "_answer_bytes", "_head", "_is_flexible", "_is_transactional", "_key_and_version",
-        "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes", "_requests",
-        "_special_bits", "_tail", "_version",
+        "_acks", "_answer_bytes", "_count_errors", "_head", "_is_flexible", "_is_transactional",
+        "_key_and_version", "_known", "_now_ms", "_pack", "_partition", "_prefix", "_prefix_bytes",
+        "_requests", "_special_bits", "_tail", "_version",
     )  # fmt: skip
 
     def __init__(
@@ -61,7 +61,8 @@ class ProduceShortcut:
     ) -> None:
         self._partition = partition
         self._now_ms = services.clock.now_ms
-        self._requests = services.requests.of(_PRODUCE, version)
+        self._requests = services.requests.produces_to(partition.topic, version)
+        self._count_errors = services.requests.count_errors
         self._known = services.shortcuts
         self._key_and_version = _PRODUCE << 16 | version
         # Of what is transactional, or zstd in versions that may not carry it.
@@ -183,6 +184,7 @@ class ProduceShortcut:
         if not connection.is_closed:
             error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the records could not be written")
             connection.outgoing[place] = self._refusal(error, correlation_id)
+            self._count_errors(_PRODUCE, (error.code,))
 
 
 def _read_varint(buffer: bytearray, at: int) -> tuple[int, int]:

@@ -15,10 +15,10 @@ from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.forensics import RebalanceHistory
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.handlers.producer_clients import ProducerClients
+from ottla.handlers.request_counts import RequestCounts
 from ottla.handlers.stored_offsets import StoredOffsets
 from ottla.handlers.topic_bytes import TopicBytes
 from ottla.metadata.cache import MetadataCache
-from ottla.metrics import Counter
 from ottla.network.connection import Shortcut
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
@@ -31,32 +31,6 @@ from ottla.timing.clock import Clock
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
-
-
-@dataclass(slots=True)
-class RequestCounts:
-    """How often each API was asked, by version; read by the metrics."""
-
-    failures: int = 0  # requests that met a bug of ours
-    _counters: dict[tuple[int, int], Counter] = field(default_factory=dict)
-
-    @property
-    def by_version(self) -> dict[tuple[int, int], int]:
-        return {key: each.count for key, each in self._counters.items() if each.count}
-
-    def total(self) -> int:
-        return sum(each.count for each in self._counters.values())
-
-    def of(self, key: int, version: int) -> Counter:
-        """To be kept by whoever counts often."""
-        counter = self._counters.get((key, version))
-        if counter is None:
-            counter = self._counters[key, version] = Counter()
-        return counter
-
-    def count(self, key: int, version: int) -> None:
-        self.of(key, version).count += 1
-
 
 CheckAlteration = Callable[[str, Mapping[str, str | None]], Awaitable[None]]
 Verified = Callable[[Mapping[TopicPartition, ErrorCode]], None]
@@ -126,7 +100,8 @@ class Services:
             self.transactions.topics_deleted(gone)
         for name in gone:
             self.overrides.forget_topic(name)
-            self.replicas.traffic.pop(name, None)
+            self.replicas.traffic.of(name).produces += self.requests.topic_deleted(name)
+            self.replicas.traffic.topic_deleted(name)
             self.rebalances.topic_deleted(name, now_ms=self.clock.now_ms())
 
     def leads(self, topic: str, index: int, leader_epoch: int) -> None:

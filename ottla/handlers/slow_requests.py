@@ -13,7 +13,7 @@ SLOW_MS = 1000
 
 def name_if_slow(call: Call, how: str) -> None:
     """`how` says what it did for that long."""
-    took_ms = call.services.timer.now_ms() - call.begun_ms
+    took_ms = (call.services.timer.now_ns() - call.begun_ns) // 1_000_000
     if took_ms > SLOW_MS:
         name_slow(call, f"took {took_ms} ms{how}")
 

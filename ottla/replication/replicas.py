@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
+from ottla.replication.traffic import Traffic
 from ottla.storage.directories import LogDirectories
 from ottla.storage.files import DiskFailed
 from ottla.storage.hop import Hop
@@ -16,17 +17,6 @@ from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
 
 _logger = logging.getLogger(__name__)
-
-
-class TopicTraffic:
-    """What came in and went out of a topic; read by the metrics."""
-
-    __slots__ = ("bytes_in", "bytes_out", "messages_in")
-
-    def __init__(self) -> None:
-        self.messages_in = 0
-        self.bytes_in = 0
-        self.bytes_out = 0
 
 
 class PurgeIntervals(NamedTuple):
@@ -60,7 +50,8 @@ class Replicas:
         self.fetches = Purgatory("Fetch", timer, purge_interval=purge.fetches)
         self.produces = Purgatory("Produce", timer, purge_interval=purge.produces)
         self.deletions = Purgatory("DeleteRecords", timer, purge_interval=purge.deletions)
-        self.traffic: dict[str, TopicTraffic] = {}
+        self.traffic = Traffic()
+        self._traffic = self.traffic.by_topic  # a look-up less for each write
         self.exists_elsewhere: Callable[[str, int], bool] = lambda topic, index: False
         self.on_disk_failed: Callable[[str, list[Partition]], None] = lambda path, lost: None
         self._at_append: Callable[[], None] | None = None
@@ -79,14 +70,8 @@ class Replicas:
     def led(self) -> Iterator[Partition]:
         return (each for each in self.partitions.values() if each.is_leader)
 
-    def traffic_of(self, topic: str) -> TopicTraffic:
-        found = self.traffic.get(topic)
-        if found is None:
-            found = self.traffic[topic] = TopicTraffic()
-        return found
-
     def appended(self, partition: Partition, *, records: int, size_bytes: int) -> None:
-        traffic = self.traffic.get(partition.topic) or self.traffic_of(partition.topic)
+        traffic = self._traffic.get(partition.topic) or self.traffic.of(partition.topic)
         traffic.messages_in += records
         traffic.bytes_in += size_bytes
         if self._at_append is not None:

@@ -9,7 +9,8 @@ from typing import cast
 
 from ottla.handlers.fault_injection import FaultInjection
 from ottla.handlers.faults import Fault, Faults
-from ottla.handlers.services import RequestCounts, Services
+from ottla.handlers.request_counts import RequestCounts
+from ottla.handlers.services import Services
 from ottla.network.connection import Connection
 from ottla.network.memory import RequestMemory
 from ottla.protocol.apis.list_offsets import ListOffsetsRequest

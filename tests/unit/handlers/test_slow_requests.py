@@ -12,6 +12,7 @@ import pytest
 from ottla.handlers import Handler
 from ottla.handlers.call import Call
 from ottla.handlers.dispatch import Dispatch
+from ottla.handlers.request_counts import RequestCounts
 from ottla.handlers.services import Services
 from ottla.network.connection import Connection
 from ottla.network.memory import RequestMemory
@@ -30,7 +31,7 @@ async def ask(handle: Any, *, is_async: bool, wait_s: float) -> None:
     """Hands one request to this handler, and lets time pass."""
     loop = virtual_loop()
     async with asyncio.TaskGroup() as tasks:
-        services = cast(Services, SimpleNamespace(timer=Timer(loop)))
+        services = cast(Services, SimpleNamespace(timer=Timer(loop), requests=RequestCounts()))
         dispatch = Dispatch(services, tasks.create_task)
         connection = Connection(
             dispatch,
@@ -45,6 +46,7 @@ async def ask(handle: Any, *, is_async: bool, wait_s: float) -> None:
         call = Call(
             connection, services, api_key=60, version=1, correlation_id=1, client_id="billing\n"
         )
+        call.begun_ns = services.timer.now_ns()
         handler = Handler("DescribeCluster", DescribeClusterRequest, handle, None, is_async)
         request = DescribeClusterRequest(include_cluster_authorized_operations=False)
         dispatch._run(handler, request, call)

@@ -177,7 +177,7 @@ async def test_markers_count_as_what_came_in() -> None:
     partition = await world.led()
     mark(partition)
     world.tick.end()
-    traffic = world.replicas.traffic_of("orders")
+    traffic = world.replicas.traffic.of("orders")
     assert (traffic.messages_in, traffic.bytes_in) == (1, END_TRANSACTION_BYTES)
     assert partition.local_log().size_bytes == END_TRANSACTION_BYTES
 
