@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ottla.broker.group_metering import measure_groups
+from ottla.broker.partition_metering import measure_partitions
 from ottla.broker.quota_metrics import measure_quotas
 from ottla.broker.request_metering import measure_requests
 from ottla.broker.stability_metrics import measure_stability
@@ -20,15 +21,17 @@ _REPLICAS = "kafka.server:type=ReplicaManager,name="
 _CONTROLLER = "kafka.controller:type=KafkaController,name="
 _PURGATORY = "kafka.server:type=DelayedOperationPurgatory,name="
 _SESSIONS = "kafka.server:type=FetchSessionCache,name="
+_LOGS = "kafka.log:type=LogManager,name="
 _SOCKETS = "kafka.server:type=socket-server-metrics,name="
 
 
-def gather(broker: Broker) -> Metrics:
+def gather(broker: Broker, *, with_partitions: bool = True) -> Metrics:
     """A scrape costs; what is counted on the way does not know of it."""
     metrics = Metrics()
     count_traffic(metrics, broker)
     measure_requests(metrics, broker.services.requests)
     _measure_replicas(metrics, broker)
+    _measure_directories(metrics, broker)
     _measure_controller(metrics, broker)
     measure_groups(metrics, broker.groups, broker.rebalances)
     measure_transactions(metrics, broker.transactions)
@@ -48,6 +51,8 @@ def gather(broker: Broker) -> Metrics:
     measure_stability(metrics, broker)
     metrics.gauge("ottla:type=EventLoop,name=LongestStallMs", _value(broker.stalls.longest_ms))
     metrics.show("ottla:type=EventLoop,name=StallMs", broker.stalls.times_ms)
+    if with_partitions:
+        measure_partitions(metrics, broker)
     return metrics
 
 
@@ -69,8 +74,15 @@ def _measure_replicas(metrics: Metrics, broker: Broker) -> None:
         ("OfflineReplicaCount", offline),
     ):
         metrics.gauge(f"{_REPLICAS}{name}", _value(len(found)))
-    directories = len(broker.directories.offline)
-    metrics.gauge("kafka.log:type=LogManager,name=OfflineLogDirectoryCount", _value(directories))
+    metrics.counter(f"{_REPLICAS}IsrShrinksPerSec").count = broker.replicas.isr_shrinks
+    metrics.counter(f"{_REPLICAS}IsrExpandsPerSec").count = broker.replicas.isr_expands
+
+
+def _measure_directories(metrics: Metrics, broker: Broker) -> None:
+    online, offline = broker.directories.online, broker.directories.offline
+    metrics.gauge(f"{_LOGS}OfflineLogDirectoryCount", _value(len(offline)))
+    rows = [((path,), float(path in offline)) for path in sorted({**online, **offline})]
+    metrics.gauges(f"{_LOGS}LogDirectoryOffline", ("logDirectory",), rows)
 
 
 def _measure_controller(metrics: Metrics, broker: Broker) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.group_routes import group_routes
 from ottla.broker.metering import gather
+from ottla.broker.query import Query
 from ottla.broker.quota_metrics import describe_quotas
 from ottla.broker.transaction_routes import transaction_routes
 from ottla.metrics import CONTENT_TYPE
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def get_routes(broker: Broker) -> dict[str, Route]:
     return {
         "/healthz": lambda query: _health(broker),
-        "/metrics": lambda query: (200, CONTENT_TYPE, gather(broker).pieces()),
+        "/metrics": lambda query: _metrics(broker, query),
         "/debug/timers": lambda query: json_answer(
             {
                 "timer": broker.timer.describe(),
@@ -36,6 +37,16 @@ def get_routes(broker: Broker) -> dict[str, Route]:
 
 def post_routes(broker: Broker) -> dict[str, Route]:
     return broker.hooks.post_routes() if broker.hooks else {}
+
+
+def _metrics(broker: Broker, parameters: dict[str, str]) -> Answer:
+    """With `partitions=none` a page that stays short however many there are."""
+    query = Query(parameters)
+    query.nothing_but("partitions")
+    with_partitions = query.one_of("partitions", {"all": True, "none": False}, True)
+    if query.mistakes:
+        return query.refusal()
+    return 200, CONTENT_TYPE, gather(broker, with_partitions=with_partitions).pieces()
 
 
 def _health(broker: Broker) -> Answer:

@@ -164,6 +164,9 @@ class Leadership:
     def _set(self, partition: Partition, state: PartitionState) -> None:
         replicas = self._replicas
         was_leader = partition.is_leader
+        if was_leader and state.leader == replicas.broker_id:
+            replicas.isr_shrinks += len(state.isr) < len(partition.isr)
+            replicas.isr_expands += len(state.isr) > len(partition.isr)
         partition.leader = state.leader
         partition.leader_epoch = state.leader_epoch
         partition.controller_epoch = state.controller_epoch

@@ -46,6 +46,8 @@ class Replicas:
         self.tick = tick
         self.hop = hop
         self.controller_epoch = -1
+        self.isr_shrinks = 0  # of partitions that were led here before and after
+        self.isr_expands = 0
         self.partitions: dict[tuple[str, int], Partition] = {}
         self.fetches = Purgatory("Fetch", timer, purge_interval=purge.fetches)
         self.produces = Purgatory("Produce", timer, purge_interval=purge.produces)
