@@ -19,6 +19,7 @@ from ottla.controller.notifications import says_something
 from ottla.controller.office import claim_office, holder
 from ottla.controller.reactions import react
 from ottla.controller.senders import Brokers, Senders
+from ottla.controller.stats import ControllerStats, state_number
 from ottla.controller.term import ControllerSettings, Term
 from ottla.protocol.apis.leader_and_isr import LeaderAndIsrResponse
 from ottla.protocol.apis.stop_replica import StopReplicaRequest, StopReplicaResponse
@@ -43,6 +44,8 @@ class Clock(Protocol):
 class Timer(Protocol):
     def call_after(self, delay_ms: int, callback: Callable[[], None]) -> object: ...
 
+    def now_ns(self) -> int: ...
+
 
 class Controller:
     """`register` makes the broker known to the cluster again, after its session was lost."""
@@ -65,7 +68,8 @@ class Controller:
         self._timer = timer
         self._clock = clock
         self._term: Term | None = None
-        self._waiting: dict[Event, None] = {}
+        self.stats = ControllerStats()
+        self._waiting: dict[Event, int] = {}  # and since when
         self._current: Event | None = None
         self._filled = asyncio.Event()
         self._settlers: list[asyncio.Future[None]] = []
@@ -75,6 +79,20 @@ class Controller:
     def is_active(self) -> bool:
         """Whether it leads the cluster and knows it, too: taking over takes a moment."""
         return self._term is not None and self._term.is_loaded
+
+    @property
+    def state_number(self) -> int:
+        """What it is busy with, by Kafka's number."""
+        return state_number(self._current)
+
+    @property
+    def waiting_count(self) -> int:
+        """Of events."""
+        return len(self._waiting)
+
+    def unsent_counts(self) -> dict[int, int]:
+        """Of the requests that are not answered yet, by broker."""
+        return self._senders.unsent_counts()
 
     @property
     def context(self) -> ControllerContext:
@@ -152,7 +170,7 @@ class Controller:
         return await done
 
     def _put(self, event: Event) -> None:
-        self._waiting[event] = None
+        self._waiting.setdefault(event, self._timer.now_ns())
         self._filled.set()
 
     def _is_settled(self) -> bool:
@@ -170,9 +188,12 @@ class Controller:
             self._filled.clear()
             await self._filled.wait()
         event = self._current = next(iter(self._waiting))
-        del self._waiting[event]
+        put_ns, begun_ns = self._waiting.pop(event), self._timer.now_ns()
         try:
             await self._handle_or_start_over(event)
+            self.stats.worked_off(
+                event, put_ns=put_ns, begun_ns=begun_ns, ended_ns=self._timer.now_ns()
+            )
         except ControllerMoved as moved:
             log.info("controller %d: %s", self._settings.broker_id, moved)
             self._start_over(event)
@@ -229,7 +250,7 @@ class Controller:
         self.active_id = holder(entry)
         if entry is not None and not is_ours:
             return
-        term = Term(self._settings, self._store, self._senders, self._put)
+        term = Term(self._settings, self._store, self._senders, self._put, self.stats)
         if await claim_office(self._store, term.context, entry, now_ms=self._clock.now_ms()):
             self._term = term
             self.active_id = self._settings.broker_id

@@ -13,6 +13,7 @@ from ottla.controller.partition_states import PartitionStates
 from ottla.controller.request_batch import RequestBatch
 from ottla.controller.slices import in_slices
 from ottla.controller.states import PARTITION_BEFORE, PartitionState
+from ottla.controller.stats import ControllerStats
 
 log = logging.getLogger(__name__)
 
@@ -27,11 +28,13 @@ class PartitionMachine:
         batch: RequestBatch,
         *,
         unclean_allowed: Callable[[str], bool],
+        stats: ControllerStats,
     ) -> None:
         self._context = context
         self._states = states
         self._batch = batch
         self._unclean_allowed = unclean_allowed
+        self._stats = stats
 
     def start(self) -> None:
         """As the store has it: led by a live broker, led by a dead one, or never led yet."""
@@ -94,6 +97,7 @@ class PartitionMachine:
             self._context.leaderships[at] = leadership
             self._context.set_partition_state(at, PartitionState.ONLINE)
             self._batch.lead_or_follow(elected[at].recipients, at)
+            self._stats.unclean_elections += elected[at].unclean
             results[at] = True
         return [at for at in partitions if at not in written]
 

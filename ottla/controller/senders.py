@@ -48,6 +48,9 @@ class Senders:
     def idle(self) -> bool:
         return not any(queue.requests for queue in self._queues.values())
 
+    def unsent_counts(self) -> dict[int, int]:
+        return {broker: len(queue.requests) for broker, queue in self._queues.items()}
+
     def start(self, group: asyncio.TaskGroup) -> None:
         self._group = group
 

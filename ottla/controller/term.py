@@ -32,6 +32,7 @@ from ottla.controller.replica_machine import ReplicaMachine
 from ottla.controller.request_batch import RequestBatch
 from ottla.controller.senders import Senders
 from ottla.controller.slices import in_slices
+from ottla.controller.stats import ControllerStats
 from ottla.controller.topic_deletion import TopicDeletion
 from ottla.controller.topic_records import TopicRecords
 from ottla.store import paths
@@ -60,6 +61,7 @@ class Term:
         store: MetadataStore,
         senders: Senders,
         put: Callable[[Event], None],
+        stats: ControllerStats,
     ) -> None:
         self.settings = settings
         self.senders = senders
@@ -75,7 +77,11 @@ class Term:
             new_topic_id=settings.new_topic_id,
         )
         self.partitions = PartitionMachine(
-            self.context, self.states, self.batch, unclean_allowed=settings.unclean_allowed
+            self.context,
+            self.states,
+            self.batch,
+            unclean_allowed=settings.unclean_allowed,
+            stats=stats,
         )
         self.replicas = ReplicaMachine(self.context, self.states, self.batch)
         self.deletion = TopicDeletion(

@@ -146,6 +146,9 @@ class ManualTimer:
         self.calls.append((delay_ms, callback))
         return None
 
+    def now_ns(self) -> int:
+        return 0
+
 
 class StoppedClock:
     def __init__(self, at_ms: int = START_MS) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import get_args
 
 import pytest
 
-from ottla.controller import senders
+from ottla.controller import events, senders
 from ottla.controller.context import TopicPartition
 from ottla.controller.controller import Controller
 from ottla.controller.events import ElectionType
 from ottla.controller.fence import ControllerMoved
+from ottla.controller.stats import state_number
 from ottla.protocol.apis.leader_and_isr import LeaderAndIsrRequest
 from ottla.protocol.apis.stop_replica import StopReplicaRequest
 from ottla.protocol.apis.update_metadata import UpdateMetadataRequest
@@ -169,6 +171,12 @@ def test_an_unclean_leader_is_elected_only_where_it_is_allowed() -> None:
         assert (await made.state("strict", 0)).leader == -1
         loose = await made.state("loose", 0)
         assert (loose.leader, loose.isr, loose.leader_recovery_state) == (3, (3,), 1)
+        controller = made.running[1].controller
+        assert controller.stats.unclean_elections == 1
+        assert controller.stats.elections_ms.count == 5  # two came before, and see above
+        assert controller.stats.queued_ms.count > 3
+        assert (controller.state_number, controller.waiting_count) == (0, 0)
+        assert controller.unsent_counts() == {1: 0, 3: 0}
 
     run(3, scenario)
 
@@ -460,3 +468,9 @@ def test_leadership_goes_back_to_where_it_belongs_by_itself() -> None:
         assert timer.calls[-1][0] == 300_000
 
     run(2, scenario)
+
+
+def test_every_event_has_a_number_of_kafkas() -> None:
+    for kind in get_args(events.Event):
+        assert 0 < state_number(object.__new__(kind)) <= 11, kind
+    assert state_number(None) == 0
