@@ -21,6 +21,7 @@ from ottla.broker.coordinating import (
 )
 from ottla.broker.host_limits import HostLimits
 from ottla.broker.identity import broker_id
+from ottla.broker.idleness import Idleness
 from ottla.broker.internal_topics import (
     AutomaticTopics,
     group_partitions,
@@ -74,6 +75,7 @@ from ottla.storage.upkeep import Upkeep
 from ottla.store import paths
 from ottla.store.port import MetadataStore, StoreError
 from ottla.store.znodes import LogDirEvent
+from ottla.timing.clock import thread_spent_s
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -232,12 +234,14 @@ class Broker:
 
     async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
+        self.idleness = Idleness(loop, thread_spent_s)
         self.http = HttpServer(get=get_routes(self), post=post_routes(self))
         host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
         if port < 0:
             return  # nobody looks at us, nor at the loop's stalls
-        self.stalls.start()
-        stack.callback(self.stalls.stop)
+        for watcher in (self.stalls, self.idleness):
+            watcher.start()
+            stack.callback(watcher.stop)
         try:
             await self.http.start(host=host, port=port)
         except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ottla.broker.controller_metering import measure_controller
 from ottla.broker.group_metering import measure_groups
 from ottla.broker.partition_metering import measure_partitions
 from ottla.broker.quota_metrics import measure_quotas
@@ -18,10 +19,15 @@ if TYPE_CHECKING:
     from ottla.broker.broker import Broker
 
 _REPLICAS = "kafka.server:type=ReplicaManager,name="
-_CONTROLLER = "kafka.controller:type=KafkaController,name="
 _PURGATORY = "kafka.server:type=DelayedOperationPurgatory,name="
 _SESSIONS = "kafka.server:type=FetchSessionCache,name="
 _LOGS = "kafka.log:type=LogManager,name="
+_NETWORK = "kafka.network:type=SocketServer,name="
+_HANDLERS = "kafka.server:type=KafkaRequestHandlerPool,name="
+_ONE_LOOP = (
+    "from 0 to 1, of the last minute: one event loop does both; where its thread waits for a disk"
+    " it is idle, too"
+)
 _SOCKETS = "kafka.server:type=socket-server-metrics,name="
 
 
@@ -32,7 +38,7 @@ def gather(broker: Broker, *, with_partitions: bool = True) -> Metrics:
     measure_requests(metrics, broker.services.requests)
     _measure_replicas(metrics, broker)
     _measure_directories(metrics, broker)
-    _measure_controller(metrics, broker)
+    measure_controller(metrics, broker)
     measure_groups(metrics, broker.groups, broker.rebalances)
     measure_transactions(metrics, broker.transactions)
     for purgatory in broker.services.purgatories():
@@ -46,7 +52,7 @@ def gather(broker: Broker, *, with_partitions: bool = True) -> Metrics:
     metrics.gauge(f"{_SESSIONS}NumIncrementalFetchPartitionsCached", partitions)
     evictions = metrics.counter(f"{_SESSIONS}IncrementalFetchSessionEvictionsPerSec")
     evictions.count = sessions.evictions
-    metrics.gauge(f"{_SOCKETS}connection-count", _value(len(broker.server.connections)))
+    _measure_network(metrics, broker)
     measure_quotas(metrics, broker)
     measure_stability(metrics, broker)
     metrics.gauge("ottla:type=EventLoop,name=LongestStallMs", _value(broker.stalls.longest_ms))
@@ -85,13 +91,12 @@ def _measure_directories(metrics: Metrics, broker: Broker) -> None:
     metrics.gauges(f"{_LOGS}LogDirectoryOffline", ("logDirectory",), rows)
 
 
-def _measure_controller(metrics: Metrics, broker: Broker) -> None:
-    image = broker.metadata.image
-    leaderless = sum(
-        partition.leader < 0 for topic in image.topics.values() for partition in topic.partitions
-    )
-    partitions = sum(len(topic.partitions) for topic in image.topics.values())
-    metrics.gauge(f"{_CONTROLLER}ActiveControllerCount", _value(broker.controller.is_active))
-    metrics.gauge(f"{_CONTROLLER}OfflinePartitionsCount", _value(leaderless))
-    metrics.gauge(f"{_CONTROLLER}GlobalTopicCount", _value(len(image.topics)))
-    metrics.gauge(f"{_CONTROLLER}GlobalPartitionCount", _value(partitions))
+def _measure_network(metrics: Metrics, broker: Broker) -> None:
+    metrics.gauge(f"{_SOCKETS}connection-count", _value(len(broker.server.connections)))
+    memory, unlimited = broker.server.memory, 2**63 - 1  # Kafka's word for no limit
+    left = memory.max_bytes - memory.used_bytes if memory.max_bytes >= 0 else unlimited
+    metrics.gauge(f"{_NETWORK}MemoryPoolUsed", _value(memory.used_bytes))
+    metrics.gauge(f"{_NETWORK}MemoryPoolAvailable", _value(max(0, left)))
+    idle = _value(broker.idleness.share())
+    metrics.gauge(f"{_NETWORK}NetworkProcessorAvgIdlePercent", idle, meaning=_ONE_LOOP)
+    metrics.gauge(f"{_HANDLERS}RequestHandlerAvgIdlePercent", idle, meaning=_ONE_LOOP)

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from ottla.broker.group_routes import group_routes
+from ottla.broker.idleness import Idleness
 from ottla.broker.metering import gather
 from ottla.broker.stalls import Stalls
 from tests.unit.handlers.group_client import GROUP, Member, commit, coordinated, member_of
@@ -15,6 +16,7 @@ from tests.virtual_time import on_virtual_time, virtual_loop
 
 def asked(broker: OneBroker, path: str, **parameters: str) -> tuple[int, Any]:
     status, kind, body = group_routes(broker.broker)[path](parameters)
+    assert isinstance(body, bytes)
     return status, json.loads(body) if kind == "application/json" else body.decode()
 
 
@@ -61,6 +63,7 @@ async def test_a_parameter_that_is_unknown_is_refused_with_the_nearest() -> None
 async def test_groups_are_counted_by_their_states_under_kafkas_names() -> None:
     async with coordinated() as broker:
         broker.broker.stalls = Stalls(virtual_loop())
+        broker.broker.idleness = Idleness(virtual_loop(), lambda: 0)
         await member_of(broker)
         await Member(broker).join(4)  # a group of its own would need another name
         lines = gather(broker.broker).render().decode().splitlines()

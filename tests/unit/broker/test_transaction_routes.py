@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+from ottla.broker.idleness import Idleness
 from ottla.broker.metering import gather
 from ottla.broker.stalls import Stalls
 from ottla.broker.transaction_routes import transaction_routes
@@ -68,6 +69,7 @@ def fetch(broker: OneBroker, *, offset: int, isolation_level: int) -> asyncio.Fu
 def asked(broker: OneBroker, **parameters: str) -> tuple[int, Any]:
     route = transaction_routes(broker.broker)["/debug/transactions"]
     status, kind, body = route(parameters)
+    assert isinstance(body, bytes)
     return status, json.loads(body) if kind == "application/json" else body.decode()
 
 
@@ -79,6 +81,7 @@ def partitions(broker: OneBroker, **parameters: str) -> list[Any]:
 
 def measured(broker: OneBroker) -> dict[str, str]:
     broker.broker.stalls = Stalls(virtual_loop())
+    broker.broker.idleness = Idleness(virtual_loop(), lambda: 0)
     lines = gather(broker.broker).render().decode().splitlines()
     return {line.rpartition(" ")[0]: line.rpartition(" ")[2] for line in lines if line[0] != "#"}
 
