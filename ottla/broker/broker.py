@@ -324,10 +324,11 @@ class Broker:
 
     def _tend(self, stack: AsyncExitStack) -> None:
         ports = self.ports
+        self.compactor = Compactor(ports.new_cleaner())
         upkeep = Upkeep(
             self.directories,
             ports.background,
-            Compactor(ports.new_cleaner()),
+            self.compactor,
             on_disk_failed=lambda path, error: self.replicas.disk_failed(error),
         )
         tending = Tending(

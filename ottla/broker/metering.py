@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _REPLICAS = "kafka.server:type=ReplicaManager,name="
 _PURGATORY = "kafka.server:type=DelayedOperationPurgatory,name="
 _SESSIONS = "kafka.server:type=FetchSessionCache,name="
+_CLEANER = "kafka.log:type=LogCleanerManager,name="
 _LOGS = "kafka.log:type=LogManager,name="
 _NETWORK = "kafka.network:type=SocketServer,name="
 _HANDLERS = "kafka.server:type=KafkaRequestHandlerPool,name="
@@ -38,6 +39,7 @@ def gather(broker: Broker, *, with_partitions: bool = True) -> Metrics:
     measure_requests(metrics, broker.services.requests)
     _measure_replicas(metrics, broker)
     _measure_directories(metrics, broker)
+    _measure_cleaner(metrics, broker)
     measure_controller(metrics, broker)
     measure_groups(metrics, broker.groups, broker.rebalances)
     measure_transactions(metrics, broker.transactions)
@@ -89,6 +91,16 @@ def _measure_directories(metrics: Metrics, broker: Broker) -> None:
     metrics.gauge(f"{_LOGS}OfflineLogDirectoryCount", _value(len(offline)))
     rows = [((path,), float(path in offline)) for path in sorted({**online, **offline})]
     metrics.gauges(f"{_LOGS}LogDirectoryOffline", ("logDirectory",), rows)
+
+
+def _measure_cleaner(metrics: Metrics, broker: Broker) -> None:
+    compactor, now_ms = broker.compactor, broker.ports.clock.now_ms()
+    copied, dirtiest = 100 * compactor.copied_ratio, 100 * compactor.dirtiest_ratio
+    metrics.gauge("kafka.log:type=LogCleaner,name=cleaner-recopy-percent", _value(copied))
+    metrics.gauge(f"{_CLEANER}max-dirty-percent", _value(dirtiest))
+    if compactor.looked_ms is not None:
+        since_ms = max(0, now_ms - compactor.looked_ms)
+        metrics.gauge(f"{_CLEANER}time-since-last-run-ms", _value(since_ms))
 
 
 def _measure_network(metrics: Metrics, broker: Broker) -> None:

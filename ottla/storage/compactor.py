@@ -69,7 +69,12 @@ class Compactor:
         self.bytes_per_second = bytes_per_second
         self.progress: tuple[TopicPartition, int, int] | None = None  # who, bytes done, in all
         self.uncleanable: dict[TopicPartition, str] = {}
+        self.looked_ms: int | None = None  # when all logs were looked at last
+        self.dirtiest_ratio = 0.0  # of them, then
+        self.copied_ratio = 0.0  # how much of what the last job read was written again
         self._cleaner = cleaner
+        self._ratio = 0.0
+        self._read_bytes = self._written_bytes = 0
         self._number = 0
         self._dirtiest: _Candidate | None = None
         self._current: _Candidate | None = None
@@ -117,9 +122,14 @@ class Compactor:
             raise
         cleanable = cleanable_range(facts, now_ms=now_ms)
         ratio = cleanable.dirty_ratio
+        self._ratio = max(self._ratio, ratio)
         is_dirty = dirtiest({partition: (facts, cleanable)}) is not None
         if is_dirty and (self._dirtiest is None or ratio > self._dirtiest.dirty_ratio):
             self._dirtiest = _Candidate(partition, log, checkpoint, ratio)
+
+    def looked(self, now_ms: int) -> None:
+        """All there are were considered."""
+        self.looked_ms, self.dirtiest_ratio, self._ratio = now_ms, self._ratio, 0.0
 
     def start_dirtiest(self, *, now_ms: int) -> TopicPartition | None:
         """Begin with the dirtiest of those that were considered."""
@@ -139,6 +149,7 @@ class Compactor:
         if not plan.segments:
             return None
         self._number += 1
+        self._read_bytes = self._written_bytes = 0
         self._current = chosen._replace(cuts=log.cuts)
         self._cleaner.submit(
             CleaningJob(self._number, log.folder, plan, now_ms, self.bytes_per_second)
@@ -183,7 +194,10 @@ class Compactor:
         if replaced is None:
             self._cancel(is_last=is_last)
             return []
+        self._read_bytes += answer.group.bytes_read
+        self._written_bytes += answer.group.files.size_bytes
         if is_last:
+            self.copied_ratio = self._written_bytes / max(1, self._read_bytes)
             checkpoint[partition] = answer.group.next_dirty_offset
             self._done()
         return replaced

@@ -211,6 +211,7 @@ class Upkeep:
                 checkpoint = directory.checkpoints.cleaned_up_to
                 self.compactor.consider(partition, log, checkpoint, now_ms=now_ms)
             yield
+        self.compactor.looked(now_ms)
         chosen = self.compactor.dirtiest
         if chosen is None or self.compactor.is_busy:
             return

@@ -255,3 +255,19 @@ def test_what_an_earlier_swap_set_aside_does_not_come_back() -> None:
         compactor.poll()
         assert {key: value for _, key, value in read_all(log)} == latest
         assert set(read_all(log)) <= set(before), number
+
+
+def test_it_tells_how_dirty_the_logs_were_and_how_much_was_written_again() -> None:
+    disk = SimulatedDisk(random.Random(0))
+    log = new_log(COMPACTED, disk)
+    fill(log, 60)
+    compactor = Compactor(InlineCleaner(disk), map_bytes=1_000_000)
+    compactor.consider(ORDERS, log, {}, now_ms=NOW_MS)
+    assert (compactor.looked_ms, compactor.dirtiest_ratio) == (None, 0)
+    compactor.looked(NOW_MS)
+    assert (compactor.looked_ms, compactor.dirtiest_ratio) == (NOW_MS, 1)
+    compactor.start_dirtiest(now_ms=NOW_MS)
+    compactor.poll()
+    assert 0 < compactor.copied_ratio < 0.5
+    compactor.looked(NOW_MS + 1)
+    assert (compactor.looked_ms, compactor.dirtiest_ratio) == (NOW_MS + 1, 0)
