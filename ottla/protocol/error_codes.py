@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from ottla.protocol.layout import ArrayOf, kind_of
 from ottla.protocol.schema import Struct
 
 
-def errors_in(struct: Struct) -> Iterator[int]:
-    """Not those that say that all is well."""
-    has_code, below = _places(type(struct))
+class _Places(NamedTuple):
+    """Whether a struct has a code itself, and the arrays of it that hold some."""
+
+    has_code: bool
+    flat: tuple[str, ...]  # of structs that have one themselves, and nothing below
+    deep: tuple[str, ...]
+
+
+def errors_in(struct: Struct) -> list[int]:
+    """Not those that say that all is well. Every answer is looked at, so there are few calls."""
+    has_code, flat, deep = _places(type(struct))
+    found: list[int] = []
     if has_code and (code := struct.error_code):  # type: ignore[attr-defined]
-        yield code
-    for name in below:
+        found.append(code)
+    for name in flat:
+        found += [code for each in getattr(struct, name) or () if (code := each.error_code)]
+    for name in deep:
         for each in getattr(struct, name) or ():
-            yield from errors_in(each)
+            found += errors_in(each)
+    return found
 
 
 @cache
-def _places(cls: type[Struct]) -> tuple[bool, tuple[str, ...]]:
-    """Whether it has a code itself, and which of its arrays hold structs that have some."""
-    below = []
+def _places(cls: type[Struct]) -> _Places:
+    flat, deep = [], []
     for declared in cls.fields:
         kind, _ = kind_of(declared.annotation)
         if isinstance(kind, ArrayOf) and isinstance(kind.element, type):
-            has_code, deeper = _places(kind.element)
-            if has_code or deeper:
-                below.append(declared.name)
-    return any(declared.name == "error_code" for declared in cls.fields), tuple(below)
+            below = _places(kind.element)
+            if below.flat or below.deep:
+                deep.append(declared.name)
+            elif below.has_code:
+                flat.append(declared.name)
+    has_code = any(declared.name == "error_code" for declared in cls.fields)
+    return _Places(has_code, tuple(flat), tuple(deep))
