@@ -93,13 +93,14 @@ async def delete_records(
         ]
         request = DeleteRecordsRequest(topics=topics, timeout_ms=cluster.operation_timeout_ms)
         answer = await cluster.ask_broker(leader, request, DeleteRecordsResponse)
-        return {
-            TopicPartition(topic.name, each.partition_index): refusal(each.error_code)
-            if each.error_code != ErrorCode.NONE
-            else each.low_watermark
-            for topic in answer.topics
-            for each in topic.partitions
-        }
+        found: dict[TopicPartition, int | KafkaError] = {}
+        for topic in answer.topics:
+            for each in topic.partitions:
+                place = TopicPartition(topic.name, each.partition_index)
+                found[place] = each.low_watermark
+                if each.error_code != ErrorCode.NONE:
+                    found[place] = refusal(each.error_code, _why(each.error_code, before[place]))
+        return found
 
     return await cluster.ask_leaders(list(before), ask)
 
@@ -113,3 +114,10 @@ def by_topic(partitions: Sequence[TopicPartition]) -> dict[str, list[int]]:
 
 def _known(number: int) -> int | None:
     return None if number == -1 else number
+
+
+def _why(code: int, offset: int) -> str | None:
+    """Where the broker has no words and the offset would help."""
+    if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        return f"{offset} is not between the first offset and the last: see `ottla offsets get`"
+    return None

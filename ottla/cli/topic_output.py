@@ -34,7 +34,7 @@ def print_described(
     replicas = f"replication factor {topic.replication_factor}"
     typer.echo(f"{name}: {count(len(topic.partitions), 'partition')}, {replicas}, id {topic.id}")
     for key, value in configs.items():
-        typer.echo(f"  {key}={value}")
+        typer.echo(visible(f"  {key}={value}"))
     print_table(_COLUMNS, [_row(partition) for partition in partitions])
 
 
