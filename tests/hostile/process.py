@@ -22,15 +22,21 @@ _REPORT = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+Z (?:WARNING|ERROR|CRITICAL) (.*)
 
 
 class BrokerProcess:
-    """One data folder and whichever broker runs on it. `settings` are options of the broker."""
+    """One data folder and whichever broker runs on it. `settings` are options of the broker.
 
-    def __init__(self, folder: Path, *, settings: dict[str, str] | None = None) -> None:
+    `files` is how many it may have open, unless it asks for more.
+    """
+
+    def __init__(
+        self, folder: Path, *, settings: dict[str, str] | None = None, files: int | None = None
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.data = folder / "data"
         self.properties = folder / "server.properties"
         self.log_file = folder / "broker.log"
         self.facts: dict[str, Any] = {}
+        self._shell = ["sh", "-c", 'ulimit -Sn "$0" && exec "$@"', str(files)] if files else []
         self._process: subprocess.Popen[bytes] | None = None
         options = {
             "broker.id": "0",
@@ -59,6 +65,7 @@ class BrokerProcess:
     def launch(self) -> subprocess.Popen[bytes]:
         """Begin a start, and do not wait for it."""
         command = [sys.executable, "-m", "ottla", "broker", str(self.properties), "--json"]
+        command = [*self._shell, *command]
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
                 command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL

@@ -38,11 +38,11 @@ def broker(tmp_path: Path) -> Iterator[BrokerProcess]:
 @pytest.fixture
 def crowded(tmp_path: Path) -> Iterator[BrokerProcess]:
     """It may have as few files as many shells allow, and has to ask for more by itself."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
-    with BrokerProcess(tmp_path / "broker") as process:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # for our own ends
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))  # for our own ends
+    with BrokerProcess(tmp_path / "broker", files=256) as process:
         yield process
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def value_of(number: int) -> bytes:
