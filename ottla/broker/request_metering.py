@@ -12,7 +12,8 @@ from ottla.protocol.registry import API_NAMES
 _REQUESTS = "kafka.network:type=RequestMetrics,name="
 _FETCH = 1
 _NOT_REPEATED = (
-    "not of those that are known by the request before them on their connection"
+    "of the first 16 and then of one in 16, and not of those"
+    " that are known by the request before them on their connection"
     " (most of Produce, Heartbeat and OffsetCommit): RequestsPerSec counts these, too"
 )
 

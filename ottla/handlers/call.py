@@ -17,7 +17,7 @@ class Call:
 
     __slots__ = (
         "api_key", "begun_ns", "client_id", "connection", "correlation_id", "is_follower",
-        "parked_ns", "pieces", "services", "version",
+        "is_timed", "parked_ns", "pieces", "services", "version",
     )  # fmt: skip
 
     def __init__(
@@ -38,7 +38,8 @@ class Call:
         self.client_id = client_id
         self.pieces: list[Piece] | None = None
         self.is_follower = False  # another broker's fetch
-        self.begun_ns = -1  # then its time is not taken
+        self.is_timed = False  # for the metrics
+        self.begun_ns = -1
         self.parked_ns = -1  # it has not waited for anything
 
     @property
@@ -61,11 +62,12 @@ class Call:
 
     def park(self) -> None:
         """Others have to do something before it is answered."""
-        if self.parked_ns < 0:
+        if self.is_timed and self.parked_ns < 0:
             self.parked_ns = self.services.timer.now_ns()
 
-    def reply(self, response: Message) -> None:
-        self.services.requests.count_errors(self.api_key, errors_in(response))
+    def reply(self, response: Message, *, may_hold_errors: bool = True) -> None:
+        if may_hold_errors:
+            self.services.requests.count_errors(self.api_key, errors_in(response))
         # What lies elsewhere are the ranges of files that a fetch found.
         pieces: list[Piece] = encode_response_pieces(  # type: ignore[assignment]
             response, self.version, correlation_id=self.correlation_id
@@ -81,7 +83,7 @@ class Call:
                     piece.release()
             return
         self.pieces = pieces
-        if self.begun_ns >= 0:
+        if self.is_timed:
             services = self.services
             services.requests.times(self.api_key, is_follower=self.is_follower).answered(
                 begun_ns=self.begun_ns, parked_ns=self.parked_ns, now_ns=services.timer.now_ns()
@@ -96,7 +98,7 @@ class OwnCall(Call):
 
     to: Callable[[Message], None]
 
-    def reply(self, response: Message) -> None:
+    def reply(self, response: Message, *, may_hold_errors: bool = True) -> None:
         self.to(response)
 
 

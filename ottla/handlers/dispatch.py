@@ -67,17 +67,18 @@ class Dispatch:
             client_id=header.client_id,
         )
         call.begun_ns = self._services.timer.now_ns()
+        requests = self._services.requests
+        call.is_timed = requests.count(key, version)
         if self._services.quotas is not None:
             call = MeteredCall(call, frame_bytes=end - start)
-        requests = self._services.requests
-        requests.count(key, version)
         if found.shortcut:
             connection.shortcut = found.shortcut(
                 request, self._services, frame=frame, version=version
             )
         self._run(found, request, call)
-        times = requests.times(key, is_follower=call.is_follower)
-        times.size_bytes.observe(end - start)
+        if call.is_timed:
+            times = requests.times(key, is_follower=call.is_follower)
+            times.size_bytes.observe(end - start)
         return True
 
     def _refuse_version(

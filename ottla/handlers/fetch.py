@@ -189,6 +189,7 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
     topics: list[FetchableTopicResponse] = []
     conversions: list[Conversion] = []
     last: object = None
+    has_errors = False
     for asked, each in zip(fetch.asked, found, strict=True):
         if session is not None:
             told = told_of(each)
@@ -202,7 +203,9 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
                     topic=each.wanted.topic, topic_id=each.wanted.topic_id, partitions=[]
                 )
             )
-        topics[-1].partitions.append(_partition_data(call, each, conversions))
+        data = _partition_data(call, each, conversions)
+        has_errors = has_errors or bool(data.error_code)
+        topics[-1].partitions.append(data)
     session_id = session.id if session is not None else NO_SESSION
     response = FetchResponse(session_id=session_id, responses=topics)
     cold = [each.slice for each in found if each.slice is not None and _is_cold(each, each.slice)]
@@ -215,7 +218,7 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
             lambda error: _reply_after_reading(call, response, error),
         )
     else:
-        call.reply(response)
+        call.reply(response, may_hold_errors=has_errors)
 
 
 def _reply_converted(

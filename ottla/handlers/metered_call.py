@@ -39,6 +39,7 @@ class MeteredCall(Call):
         )
         assert services.quotas is not None
         self._quotas: Quotas = services.quotas
+        self.is_timed = call.is_timed
         self.begun_ns = call.begun_ns
         self._begun_ns: int | None = call.begun_ns
         self._spent_ns = 0
@@ -74,9 +75,9 @@ class MeteredCall(Call):
             self._mutations = mutations
         return lambda count: mutations.spend(count, self.services.timer.now_ms())
 
-    def reply(self, response: Message) -> None:
+    def reply(self, response: Message, *, may_hold_errors: bool = True) -> None:
         self.throttle(response)
-        super().reply(response)
+        super().reply(response, may_hold_errors=may_hold_errors)
 
     def reply_with(self, pieces: list[Piece]) -> None:
         if self.api_key == _PRODUCE and not pieces:

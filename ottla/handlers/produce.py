@@ -69,10 +69,11 @@ def serve_produce(
         client_id=frame.client_id,
     )
     call.begun_ns = services.timer.now_ns()
+    call.is_timed = services.requests.count(PRODUCE, version)
+    if call.is_timed:
+        services.requests.times(PRODUCE).size_bytes.observe(end - start)
     if services.quotas is not None:
         call = MeteredCall(call, frame_bytes=end - start)
-    services.requests.count(PRODUCE, version)
-    services.requests.times(PRODUCE).size_bytes.observe(end - start)
     # Of a partition that is named twice only the last counts, as in Kafka.
     named = {
         (topic, each.partition_index): connection.view[each.start : each.end]

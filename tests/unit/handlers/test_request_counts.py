@@ -81,3 +81,10 @@ async def test_errors_are_counted_where_an_answer_is_encoded_by_hand() -> None:
         await broker.ask(asked, MetadataResponse, 9)
         errors = broker.services.requests.errors
         assert errors == {(METADATA, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION): 1}
+
+
+def test_the_first_requests_are_timed_and_then_one_in_sixteen() -> None:
+    counts = RequestCounts()
+    timed = [number for number in range(1, 65) if counts.count(FETCH, 12)]
+    assert timed == [*range(1, 17), 32, 48, 64]
+    assert counts.by_version == {(FETCH, 12): 64}
