@@ -1,6 +1,6 @@
 """Full collections wait until nobody asks for anything: the loop stands still for their time.
 
-The young generations are collected as ever, which takes less than a millisecond.
+The young generations are collected as ever: they are small.
 """
 
 from __future__ import annotations
