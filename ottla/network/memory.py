@@ -12,7 +12,7 @@ class RequestMemory:
         self.max_bytes = max_bytes
         self.used_bytes = 0
         self.is_short = False  # somebody waits for some
-        self._holders: set[Hashable] = set()
+        self._holders: dict[Hashable, None] = {}
         self._waiting: dict[Hashable, Callable[[], None]] = {}
 
     def take(self, owner: Hashable, count: int, *, is_needed: bool) -> bool:
@@ -22,7 +22,7 @@ class RequestMemory:
         if is_too_much and not (is_needed and self._is_stuck_without(owner)):
             return False
         self.used_bytes += count
-        self._holders.add(owner)
+        self._holders[owner] = None
         return True
 
     def _is_stuck_without(self, owner: Hashable) -> bool:
@@ -33,7 +33,7 @@ class RequestMemory:
     def give(self, owner: Hashable, count: int) -> None:
         """All that it has."""
         self.used_bytes -= count
-        self._holders.discard(owner)
+        self._holders.pop(owner, None)
         if count and self._waiting:
             waiting, self._waiting, self.is_short = self._waiting, {}, False
             for callback in waiting.values():
