@@ -13,6 +13,7 @@ from ottla.storage.scan import read_batch, walk
 from ottla.storage.segment import Segment
 
 _HEADERS_A_STEP = 128
+_RECORDS_A_STEP = 1024  # about a millisecond
 
 
 class _Searched(Protocol):
@@ -39,7 +40,7 @@ class TimestampSearch:
         self._steps = self._run()
 
     def step(self) -> bool:
-        """Look into one batch or one segment's times, or pass a hundred."""
+        """Look at some records of one batch, or at one segment's times, or pass a hundred."""
         return next(self._steps, True)
 
     def _run(self) -> Iterator[bool]:
@@ -85,10 +86,13 @@ class TimestampSearch:
         places = walk(segment.log, start.position, segment.size_bytes)
         for count, place in enumerate(places, 1):
             if place.max_timestamp >= self._timestamp and place.last_offset >= from_offset:
-                for record in read_batch(segment.log, place).records():
+                records = read_batch(segment.log, place).each_record()
+                for number, record in enumerate(records, 1):
                     if record.timestamp >= self._timestamp and record.offset >= from_offset:
                         self.found = record.timestamp, record.offset
                         return
+                    if number % _RECORDS_A_STEP == 0:
+                        yield max(record.offset, from_offset)
                 yield place.last_offset + 1
             elif count % _HEADERS_A_STEP == 0:
                 yield place.last_offset + 1

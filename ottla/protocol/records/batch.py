@@ -6,7 +6,7 @@ works on whole batches too, but may take its time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from ottla.protocol.records.layout import (
     NO_TIMESTAMP,
     TimestampType,
 )
-from ottla.protocol.records.record import Record, parse_records, write_records
+from ottla.protocol.records.record import Record, iterate_records, write_records
 from ottla.protocol.records.refusals import corrupt, invalid
 from ottla.protocol.varint import Buffer
 
@@ -193,22 +193,31 @@ def read_records(
 
     With LogAppendTime all have the batch's timestamp, unless those stored are asked for.
     """
+    return list(each_record(view, limit=limit, stored_timestamps=stored_timestamps))
+
+
+def each_record(
+    view: Buffer, *, limit: int = MAX_UNCOMPRESSED_BYTES, stored_timestamps: bool = False
+) -> Iterator[Record]:
+    """As `read_records`, one at a time: of what a client compressed, all may be too many."""
     header = read_header(view)
     if header.record_count < 0:
         cause = f"{header.record_count} records"
         raise invalid(cause, reading=_READING, path="record_count", offset=57)
     if abs(header.base_offset) >= (1 << 63) - (1 << 31):  # no delta may take it out of 64 bits
         raise corrupt("offsets beyond 64 bits", reading=_READING, path="base_offset", offset=0)
-    records = parse_records(
+    records = iterate_records(
         read_payload(view, header, limit=limit),
         header.record_count,
         base_offset=header.base_offset,
         base_timestamp=header.base_timestamp,
     )
-    if header.attributes & LOG_APPEND_TIME_BIT and not stored_timestamps:
-        for record in records:
-            record.timestamp = header.max_timestamp
-    return records
+    if not header.attributes & LOG_APPEND_TIME_BIT or stored_timestamps:
+        yield from records
+        return
+    for record in records:
+        record.timestamp = header.max_timestamp
+        yield record
 
 
 def build_batch(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ottla.protocol.errors import ProtocolError
 from ottla.protocol.records.refusals import invalid
@@ -52,28 +52,26 @@ class Record:
         )
 
 
-def parse_records(
+def iterate_records(
     payload: bytes, count: int, *, base_offset: int, base_timestamp: int
-) -> list[Record]:
-    """All records of a batch's uncompressed payload, which must hold `count` and nothing more."""
-    records: list[Record] = []
-    pos = 0
+) -> Iterator[Record]:
+    """The records of a batch's uncompressed payload, which must hold `count` and nothing more."""
+    done = pos = 0
     try:
-        for _ in range(count):
+        for done in range(count):  # noqa: B007 - how far it came is in the error
             record, pos = _read_record(payload, pos, base_offset, base_timestamp)
-            records.append(record)
+            yield record
     except IndexError as cause:
         # Each record takes at least seven bytes, so a lying count ends here and cannot loop long.
-        raise _invalid_at("the batch ends too early", records, pos) from cause
+        raise _invalid_at("the batch ends too early", done, pos) from cause
     except ValueError as cause:
-        raise _invalid_at(str(cause), records, pos) from cause
+        raise _invalid_at(str(cause), done, pos) from cause
     if pos != len(payload):
-        raise _invalid_at(f"{len(payload) - pos} bytes after the last record", records, pos)
-    return records
+        raise _invalid_at(f"{len(payload) - pos} bytes after the last record", count, pos)
 
 
-def _invalid_at(cause: str, records: list[Record], pos: int) -> ProtocolError:
-    path = f"records[{len(records)}]"
+def _invalid_at(cause: str, number: int, pos: int) -> ProtocolError:
+    path = f"records[{number}]"
     return invalid(cause, reading="record batch v2", path=path, offset=pos)
 
 

@@ -8,6 +8,7 @@ from struct import Struct
 from ottla.protocol.records.batch import (
     MAX_UNCOMPRESSED_BYTES,
     BatchHeader,
+    each_record,
     read_header,
     read_records,
     validate_batch,
@@ -101,6 +102,12 @@ class Batch:
         if isinstance(self.content, BatchHeader):
             return read_records(self.view, limit=self.limit)
         return read_message_records(self.content, limit=self.limit)
+
+    def each_record(self) -> Iterator[Record]:
+        """One at a time: a megabyte that compressed well can hold more than fit in memory."""
+        if isinstance(self.content, BatchHeader):
+            return each_record(self.view, limit=self.limit)
+        return iter(read_message_records(self.content, limit=self.limit))
 
 
 def read_batches(

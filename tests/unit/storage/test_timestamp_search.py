@@ -53,6 +53,18 @@ def test_a_step_looks_into_one_batch_however_many_lie() -> None:
     assert log.find_timestamp(LATE_MS) == (LATE_MS, 30)
 
 
+def test_a_step_looks_at_some_records_however_many_a_batch_has() -> None:
+    log = new_log()
+    data = batch(*[b""] * 5_000)
+    patch_timestamp(data, max_timestamp=LATE_MS, log_append_time=False)
+    log.append(data, leader_epoch=0, now_ms=NOW_MS)
+    log.commit()
+    search = log.search_timestamp(NOW_MS + 3_000)
+    assert [search.step() for _ in range(3)] == [False, False, True]
+    assert search.found == (NOW_MS + 3_000, 3_000)
+    assert log.find_timestamp(LATE_MS) is None
+
+
 def test_an_honest_log_is_found_in_at_once() -> None:
     log = new_log(SMALL)
     for number in range(100):
