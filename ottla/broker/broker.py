@@ -373,6 +373,7 @@ class Broker:
         self.transactions.shut_down()
         self.groups.shut_down()
         for _ in range(_MOST_DRAINS):
+            await self.hop.rest()
             if not self._expire_parked():
                 break
         self.server.stop_serving()

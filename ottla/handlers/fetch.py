@@ -33,7 +33,6 @@ from ottla.timing.purgatory import Purgatory
 
 _FETCH = FetchRequest.api_key
 _TOPIC_IDS_FROM = 13
-_MOST_CONVERTED_ON_LOOP_BYTES = 1_000_000
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 # What a reader can be told, and mend, is no failure: so does Kafka count.
 _EXPECTED = (
@@ -208,10 +207,11 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
         topics[-1].partitions.append(data)
     session_id = session.id if session is not None else NO_SESSION
     response = FetchResponse(session_id=session_id, responses=topics)
-    cold = [each.slice for each in found if each.slice is not None and _is_cold(each, each.slice)]
     if conversions:
-        _reply_converted(call, response, conversions, waits_for_disk=bool(cold))
-    elif cold:
+        _reply_converted(call, response, conversions)
+        return
+    cold = [each.slice for each in found if each.slice is not None and _is_cold(each, each.slice)]
+    if cold:
         # Read from the disk in a file thread; sendfile would let everybody wait for it.
         call.services.replicas.hop.run(
             lambda: [each.read_ahead() for each in cold],
@@ -221,9 +221,9 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
         call.reply(response, may_hold_errors=has_errors)
 
 
-def _reply_converted(
-    call: Call, response: FetchResponse, conversions: list[Conversion], *, waits_for_disk: bool
-) -> None:
+def _reply_converted(call: Call, response: FetchResponse, conversions: list[Conversion]) -> None:
+    """Nobody knows how much there is in what is compressed: not on the loop."""
+
     def run() -> None:
         for each in conversions:
             each.run()
@@ -236,12 +236,7 @@ def _reply_converted(
             raise bug
         call.reply(response)
 
-    size_bytes = sum(each.size_bytes for each in conversions)
-    if waits_for_disk or size_bytes > _MOST_CONVERTED_ON_LOOP_BYTES:
-        call.services.replicas.hop.run(run, reply)
-    else:
-        run()
-        reply(None)
+    call.services.replicas.hop.run(run, reply)
 
 
 def _reply_after_reading(call: Call, response: FetchResponse, error: BaseException | None) -> None:

@@ -43,14 +43,13 @@ class Conversion:
 
     __slots__ = (
         "_converted_count", "_data", "_failure", "_first_offset", "_is_allowed", "_may_be_cut",
-        "_partition", "_piece", "_records", "_to_magic", "_traffic", "size_bytes",
+        "_partition", "_piece", "_records", "_to_magic", "_traffic",
     )  # fmt: skip
 
     def __init__(self, call: Call, found: Found, data: PartitionData) -> None:
         partition, slice_ = found.wanted.partition, found.slice
         assert partition is not None
         assert slice_ is not None
-        self.size_bytes = slice_.length
         self._partition = partition
         self._data = data
         self._piece = FilePiece(slice_.file, slice_.position, slice_.length)

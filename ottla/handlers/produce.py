@@ -11,6 +11,7 @@ from functools import partial
 from ottla.handlers.call import Call
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce_shortcut import shortcut_for
+from ottla.handlers.produce_work import NOT_PREPARED, Prepared, copied, prepare_later
 from ottla.handlers.services import Services
 from ottla.handlers.slow_requests import name_if_slow
 from ottla.handlers.transactional_produce import (
@@ -82,26 +83,34 @@ def serve_produce(
         for topic, partitions in frame.topics
         for each in partitions
     }
-    try:
-        refused = _verify(call, frame, named)
-    except KafkaError as refusal:
-        results = [PartitionResult(*place, refusal.code, str(refusal)) for place in named]
-        _answer_when_written(call, frame, results)
-    else:
-        if refused is None:
-            return
-        results = _append_all(call, frame, named, refused)
-    connection.owe(call, blocks=call.is_limited())
+    results = None
+    later = partial(_verify_and_append, call, frame)
+    if not prepare_later(call, named, later):
+        results = later(named, NOT_PREPARED)
+    connection.owe(call, blocks=results is None or call.is_limited())
     if isinstance(call, MeteredCall):
         call.stop_clock()  # each request is counted: none may take the shortcut
-    elif len(results) == 1 and not results[0].error:
+    elif results is not None and len(results) == 1 and not results[0].error:
         connection.shortcut = shortcut_for(
             services, connection, start, frame, results[0].partition, version
         )
 
 
-def _verify(call: Call, frame: ProduceFrame, named: Named) -> Verdict | None:
-    """None: the request goes on by itself when it is known which transactions are open.
+def _verify_and_append(
+    call: Call, frame: ProduceFrame, named: Named, prepared: Prepared
+) -> list[PartitionResult] | None:
+    """None: it goes on by itself when it is known which transactions are open."""
+    try:
+        refused = _verify(call, frame, named, prepared)
+    except KafkaError as refusal:
+        results = [PartitionResult(*place, refusal.code, str(refusal)) for place in named]
+        _answer_when_written(call, frame, results)
+        return results
+    return None if refused is None else _append_all(call, frame, named, prepared, refused)
+
+
+def _verify(call: Call, frame: ProduceFrame, named: Named, prepared: Prepared) -> Verdict | None:
+    """Which may not be appended; None if that is not known yet.
 
     Raises what the whole request is refused with.
     """
@@ -113,24 +122,21 @@ def _verify(call: Call, frame: ProduceFrame, named: Named) -> Verdict | None:
     kept: dict[tuple[str, int], memoryview | None] = {}
 
     def later(verdict: Verdict) -> None:
-        _append_all(call, frame, kept, verdict)
+        _append_all(call, frame, kept, prepared, verdict)
 
     refused = verify_batches(call, frame.transactional_id, named, later)
     if refused is None:
         call.park()
-        for place, records in named.items():  # the buffer that they are in is used again
-            kept[place] = None if records is None else memoryview(bytearray(records))
-        call.connection.owe(call, blocks=True)
-        if isinstance(call, MeteredCall):
-            call.stop_clock()
+        kept.update(copied(named))
     return refused
 
 
 def _append_all(
-    call: Call, frame: ProduceFrame, named: Named, refused: Verdict
+    call: Call, frame: ProduceFrame, named: Named, prepared: Prepared, refused: Verdict
 ) -> list[PartitionResult]:
     results = [
-        _append(call, frame, place, records, refused.get(place)) for place, records in named.items()
+        _append(call, frame, place, records, prepared.get(place), refused.get(place))
+        for place, records in named.items()
     ]
     _answer_when_written(call, frame, results)
     return results
@@ -153,6 +159,7 @@ def _append(
     frame: ProduceFrame,
     place: tuple[str, int],
     records: memoryview | None,
+    prepared: memoryview | KafkaError | None,
     refusal: KafkaError | None,
 ) -> PartitionResult:
     topic, index = place
@@ -171,7 +178,7 @@ def _append(
         partition = replicas.get(topic, index)
         replicas.traffic.of(topic).produces += 1
         if view is not None:
-            _append_to(partition, view, call, frame.acks, result)
+            _append_to(partition, view, prepared, call, frame.acks, result)
             if frame.transactional_id is not None:
                 call.services.producer_clients.wrote(producer_of(view), call.connection)
     except KafkaError as error:
@@ -193,10 +200,21 @@ def _check_request(frame: ProduceFrame, topic: str) -> None:
 
 
 def _append_to(
-    partition: Partition, view: memoryview, call: Call, acks: int, result: PartitionResult
+    partition: Partition,
+    view: memoryview,
+    prepared: memoryview | KafkaError | None,
+    call: Call,
+    acks: int,
+    result: PartitionResult,
 ) -> None:
-    magic = view[MAGIC_AT]
-    appended = partition.append(view, acks=acks, now_ms=call.services.clock.now_ms())
+    magic, now_ms = view[MAGIC_AT], call.services.clock.now_ms()
+    if prepared is None:
+        appended = partition.append(view, acks=acks, now_ms=now_ms)
+    elif isinstance(prepared, KafkaError):
+        partition.check_taking(acks)  # which counts before what is wrong with the records
+        raise prepared
+    else:
+        appended = partition.append_prepared(prepared, acks=acks, now_ms=now_ms)
     result.appended(partition, appended)
     if magic != partition.local_log().config.message_magic:
         count = result.required_offset - result.base_offset

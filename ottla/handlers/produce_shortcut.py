@@ -133,6 +133,7 @@ class ProduceShortcut:
             or len(records) < _SMALLEST_BATCH
             or records[16] != 2
             or (records[22] & self._special_bits and not self._is_in_transaction(records))
+            or (partition.looks_at_records and partition.needs_work(records))
         ):
             return False
         try:

@@ -19,6 +19,7 @@ from ottla.storage.config import FOREVER
 from ottla.storage.files import CorruptLog, DiskFailed
 from ottla.storage.hop import Hop
 from ottla.storage.log import Log
+from ottla.storage.long_way import needs_work
 from ottla.timing.tick import Tick
 
 _logger = logging.getLogger(__name__)
@@ -51,8 +52,8 @@ class Partition:
     __slots__ = (
         "_commit", "_counted_end", "_hop", "_is_queued", "_known_damage", "_tick", "_unwritten",
         "_watch", "answers_at_once", "broker_id", "controller_epoch", "follower_ends", "index",
-        "is_leader", "isr", "leader", "leader_epoch", "log", "min_insync", "partition_epoch",
-        "replicas", "topic", "topic_id", "unsure", "verifications",
+        "is_leader", "isr", "leader", "leader_epoch", "log", "looks_at_records", "min_insync",
+        "partition_epoch", "replicas", "topic", "topic_id", "unsure", "verifications",
     )  # fmt: skip
 
     def __init__(
@@ -82,6 +83,7 @@ class Partition:
         self.follower_ends: dict[int, int] = {}
         self.min_insync = 1
         self.answers_at_once = False
+        self.looks_at_records = False  # before it takes them
         self._tick = tick
         self._watch = watch
         self._is_queued = False
@@ -100,6 +102,7 @@ class Partition:
         flushes = self.log is not None and self.log.config.flush_messages != FOREVER
         # A write is all that it takes for a record to be committed.
         self.answers_at_once = len(self.isr) == 1 and not flushes
+        self.looks_at_records = self.log is not None and not self.log.takes_as_sent
 
     def switch_to(self, log: Log) -> None:
         """The log is another from now on: a copy in another directory, with all that it had."""
@@ -175,6 +178,29 @@ class Partition:
             self._is_queued = True
             self._tick.write(self._write)
         return appended
+
+    def needs_work(self, records: memoryview) -> bool:
+        """Whether they should be prepared before they are appended."""
+        return (
+            self.looks_at_records and self.log is not None and needs_work(records, self.log.config)
+        )
+
+    def append_prepared(self, records: memoryview, *, acks: int, now_ms: int) -> Appended:
+        """As `append`, of what `prepare` made of it."""
+        log = self.check_taking(acks)
+        try:
+            appended = log.append_prepared(records, leader_epoch=self.leader_epoch, now_ms=now_ms)
+        except (OSError, DiskFailed) as error:
+            raise self._storage_error(error) from error
+        self.write_later(len(records))
+        return appended
+
+    def check_taking(self, acks: int) -> Log:
+        """The log, if a producer may append to it just now."""
+        log = self.leading_log()
+        if acks == -1 and self.is_under_min_insync:
+            raise self._too_few_in_sync()
+        return log
 
     def append_own(self, records: bytes, count: int, *, acks: int, now_ms: int) -> Appended:
         """As `append`, of what a coordinator of this broker made and the log `takes_own`."""

@@ -17,13 +17,16 @@ class Hop:
     ) -> None:
         self._background = background
         self._call_soon = call_soon  # safe to call from any thread
+        self._running: dict[Future[object], None] = {}
 
     def run(self, work: Callable[[], object], then: Callable[[BaseException | None], None]) -> None:
-        def done(future: Future[object]) -> None:
-            error = future.exception()
-            self._call_soon(lambda: then(error))
+        def on_loop() -> None:
+            del self._running[future]
+            then(future.exception())
 
-        self._background.submit(work).add_done_callback(done)
+        future = self._background.submit(work)
+        self._running[future] = None
+        future.add_done_callback(lambda _: self._call_soon(on_loop))
 
     async def wait(self, work: Callable[[], object]) -> None:
         """The same for those who can await it; raises what the work raised."""
@@ -39,3 +42,11 @@ class Hop:
 
         self.run(work, then)
         await answer
+
+    async def rest(self) -> None:
+        """Until all that runs now is done, and whoever waits for it has heard."""
+        # Their callbacks come after ours, which were there first.
+        running = [asyncio.wrap_future(future) for future in self._running]
+        for each in running:
+            await asyncio.wait([each])
+            each.exception()  # `then` has heard of it

@@ -25,11 +25,11 @@ from ottla.storage.incoming import (
     Incoming,
     check_size,
     fields_as_they_are,
-    take,
     take_as_it_is,
     takes_batches_as_they_are,
     takes_own_batches,
 )
+from ottla.storage.long_way import take
 from ottla.storage.producers import ProducerStates
 from ottla.storage.replay import replay_batch
 from ottla.storage.segment import MAX_RELATIVE_OFFSET, Append, Segment
@@ -78,7 +78,7 @@ class Log:
         self.epochs = LeaderEpochs(epoch_file.load())
         self._epoch_file = epoch_file
         self._jitter = jitter
-        self._plain = takes_batches_as_they_are(config)
+        self.takes_as_sent = takes_batches_as_they_are(config)
         self.takes_own = takes_own_batches(config)
         self._group: AppendGroup | None = None
 
@@ -94,7 +94,7 @@ class Log:
     def configure(self, config: LogConfig) -> None:
         """From now on; segments that are closed stay as they are."""
         self.config = config
-        self._plain = takes_batches_as_they_are(config)
+        self.takes_as_sent = takes_batches_as_they_are(config)
         self.takes_own = takes_own_batches(config)
         self.active.configure(config)
 
@@ -108,7 +108,7 @@ class Log:
         entries = self.epochs.entries
         if not entries or entries[-1][0] != leader_epoch:
             self.start_epoch(leader_epoch)
-        is_plain = self._plain or (self.takes_own and not from_client)
+        is_plain = self.takes_as_sent or (self.takes_own and not from_client)
         fields = fields_as_they_are(view, self.config) if is_plain else None
         if fields is None or fields[9] >= 0:
             return self._append_with_care(
@@ -130,6 +130,19 @@ class Log:
         group.size_bytes += size_bytes
         self.next_offset = last_offset + 1
         return _new_tuple(Appended, (first_offset, last_offset, -1, group))
+
+    def append_prepared(self, view: memoryview, *, leader_epoch: int, now_ms: int) -> Appended:
+        """As `append`, of what `prepare` made of it."""
+        self.start_epoch(leader_epoch)
+        incoming = take(
+            view,
+            self.config,
+            next_offset=self.next_offset,
+            leader_epoch=leader_epoch,
+            now_ms=now_ms,
+            is_prepared=True,
+        )
+        return self._queue_checked(incoming, now_ms, from_client=True)
 
     def append_own(self, records: bytes, count: int, *, leader_epoch: int, now_ms: int) -> Appended:
         """Queue what a coordinator of this broker made, as one batch; only if `takes_own`."""
