@@ -11,6 +11,7 @@ from ottla.storage.checkpoints import TopicPartition
 from ottla.storage.cutting import advance_start, follow, restart
 from ottla.storage.directory import ConfigOf, DirectoryRefused, LogDirectory
 from ottla.storage.files import CorruptLog, Disk, DiskFailed
+from ottla.storage.following import append_as_follower
 from ottla.storage.log import Log
 from ottla.storage.slice import Slice
 from ottla.storage.threads import Background
@@ -171,7 +172,7 @@ class LogDirectories:
         if found is not None:
             if found.first_offset < future.next_offset or not future.size_bytes:
                 restart(future, found.first_offset, now_ms=now_ms)
-            future.append_as_follower(memoryview(bytearray(found.read())), now_ms=now_ms)
+            append_as_follower(future, memoryview(bytearray(found.read())), now_ms=now_ms)
             future.commit()
         elif future.next_offset < source.next_offset:
             # Compaction has left nothing from here to the end.

@@ -2,7 +2,7 @@
 
 Appends of one tick are queued and written together by `commit`: all of them or none. Everything
 that an append changes is provisional until then. Time comes with each call. What cuts the log is in
-`cutting.py`, what opens it in `recovery.py`.
+`cutting.py`, what opens it in `recovery.py`, what a follower appends in `following.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from contextlib import suppress
 from ottla.protocol.errors import ErrorCode, KafkaError
 from ottla.protocol.records.batch import patch_into, seal_plain
 from ottla.protocol.records.control import ControlType, build_end_transaction
-from ottla.protocol.records.record_set import Batch, read_batches
 from ottla.storage.append_group import Appended, AppendGroup
 from ottla.storage.checkpoint_file import EpochFile
 from ottla.storage.config import LogConfig
@@ -31,7 +30,6 @@ from ottla.storage.incoming import (
 )
 from ottla.storage.long_way import take
 from ottla.storage.producers import ProducerStates
-from ottla.storage.replay import replay_batch
 from ottla.storage.segment import MAX_RELATIVE_OFFSET, Append, Segment
 from ottla.storage.slice import Slice
 from ottla.storage.snapshots import encode_snapshot
@@ -124,7 +122,7 @@ class Log:
             or last_offset > group.most_offset
             or timestamp >= group.old_from_ms
         ):
-            group = self._make_room(size_bytes, last_offset, timestamp, now_ms)
+            group = self.make_room(size_bytes, last_offset, timestamp, now_ms)
         patch_into(view, 0, first_offset, fields[1], leader_epoch)
         group.appends.append((view, first_offset, last_offset, timestamp, last_offset))
         group.size_bytes += size_bytes
@@ -157,7 +155,7 @@ class Log:
         size_bytes = len(batch)
         if size_bytes > config.max_message_bytes or size_bytes > config.segment_bytes:
             check_size(size_bytes, config)
-        group = self._make_room(size_bytes, last_offset, now_ms, now_ms)
+        group = self.make_room(size_bytes, last_offset, now_ms, now_ms)
         group.appends.append((batch, first_offset, last_offset, now_ms, last_offset))
         group.size_bytes += size_bytes
         self.next_offset = last_offset + 1
@@ -198,11 +196,11 @@ class Log:
                 return Appended(
                     first_offset, last_offset, timestamp, self._group if queued else None
                 )
-        group = self._make_room(len(append[0]), append[2], append[3], now_ms)
+        group = self.make_room(len(append[0]), append[2], append[3], now_ms)
         if header is not None and has_producer:
-            self._track_producers(group)
+            self.track_producers(group)
             self.producers.append(header, base_offset=append[1], max_timestamp=append[3])
-        self._queue(group, append)
+        self.queue(group, append)
         return _new_tuple(Appended, (append[1], append[2], log_append_time, group))
 
     def append_marker(
@@ -233,8 +231,8 @@ class Log:
             leader_epoch=leader_epoch,
         )
         append = Append(data, offset, offset, now_ms, offset)
-        group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
-        self._track_producers(group)
+        group = self.make_room(append.size_bytes, append[2], append[3], now_ms)
+        self.track_producers(group)
         completed = self.producers.end_transaction(
             producer_id=producer_id,
             producer_epoch=producer_epoch,
@@ -244,51 +242,16 @@ class Log:
             is_aborted=control_type is ControlType.ABORT,
         )
         group.note_end(completed)
-        self._queue(group, append)
+        self.queue(group, append)
         return Appended(offset, offset, -1, group)
 
-    def append_as_follower(self, data: memoryview, *, now_ms: int) -> AppendGroup | None:
-        """Queue whole batches as the leader has them, their offsets kept."""
-        batches = list(read_batches(data))
-        if not batches:
-            return None
-        size = batches[-1].position + batches[-1].size_bytes
-        latest = max(batches, key=lambda batch: batch.max_timestamp)
-        append = Append(
-            data[:size],
-            batches[0].base_offset,
-            batches[-1].last_offset,
-            latest.max_timestamp,
-            latest.last_offset,
-        )
-        if append.first_offset < self.next_offset:
-            detail = f"{self.folder}: offset {append.first_offset} after {self.next_offset - 1}"
-            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
-        group = self._make_room(append.size_bytes, append[2], append[3], now_ms)
-        self._follow_epochs(batches)
-        for batch in batches:
-            self._replay(group, batch)
-        self._queue(group, append)
-        return group
-
-    def _follow_epochs(self, batches: list[Batch]) -> None:
-        for batch in batches:
-            header, latest = batch.header, self.epochs.latest
-            if header is None or header.partition_leader_epoch < 0:
-                continue
-            if latest is None or header.partition_leader_epoch > latest.epoch:
-                self.epochs.assign(header.partition_leader_epoch, start_offset=header.base_offset)
-
-    def _replay(self, group: AppendGroup, batch: Batch) -> None:
-        self._track_producers(group)
-        group.note_end(replay_batch(self.producers, batch, self.folder))
-
-    def _queue(self, group: AppendGroup, append: Append) -> None:
+    def queue(self, group: AppendGroup, append: Append) -> None:
+        """In the group that `make_room` gave for it."""
         group.appends.append(append)
         group.size_bytes += len(append[0])
         self.next_offset = append[2] + 1
 
-    def _make_room(
+    def make_room(
         self, size_bytes: int, last_offset: int, timestamp: int, now_ms: int
     ) -> AppendGroup:
         """The group to put an append in, after a commit or a roll where one is due."""
@@ -323,7 +286,8 @@ class Log:
         elif queued_bytes + size_bytes > _MAX_GROUP_BYTES:
             self.commit()
 
-    def _track_producers(self, group: AppendGroup) -> None:
+    def track_producers(self, group: AppendGroup) -> None:
+        """Before what an append changes of them: it is undone if the group is not written."""
         if not group.tracks_producers:
             self.producers.begin()
             group.tracks_producers = True

@@ -21,6 +21,7 @@ from ottla.storage.config import LogConfig
 from ottla.storage.cutting import advance_start, drop_oldest, note_dropped, restart, truncate
 from ottla.storage.dropped import Dropped
 from ottla.storage.flushing import Flush, begin_flush, close, end_flush
+from ottla.storage.following import append_as_follower
 from ottla.storage.housekeeping import begin_retention
 from ottla.storage.log import Log
 from ottla.storage.recovery import Found, open_log
@@ -142,7 +143,7 @@ class World:
         self.possible += entries
         data = memoryview(b"".join(entry.data for entry in entries))
         try:
-            self.log.append_as_follower(data, now_ms=self.now_ms)
+            append_as_follower(self.log, data, now_ms=self.now_ms)
         except OSError:
             del self.possible[-len(entries) :]
             raise
