@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ottla.network.server import MOST_HELD, Limits
+from ottla.network.limits import Limits
+from ottla.network.server import MOST_HELD
 from ottla.network.sockets import Listener, Socket, SystemSockets
 from tests.unit.network.echo import frame
 from tests.unit.network.serving import on_a_loop, running
