@@ -7,10 +7,11 @@ import socket
 from collections.abc import Callable
 
 from ottla.network.admission import Admission
-from ottla.network.connection import SMALL_BUFFER, Connection, ReceiveBuffer, Service
+from ottla.network.connection import Connection, Service
 from ottla.network.limits import Limits
 from ottla.network.memory import RequestMemory
 from ottla.network.poller import MOST_EVENTS, Events
+from ottla.network.receiving import SMALL_BUFFER, ReceiveBuffer
 from ottla.network.socket_door import SocketDoor
 from ottla.network.sockets import Socket, Sockets
 from ottla.timing.tick import Tick
