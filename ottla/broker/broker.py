@@ -75,7 +75,6 @@ from ottla.storage.upkeep import Upkeep
 from ottla.store import paths
 from ottla.store.port import MetadataStore, StoreError
 from ottla.store.znodes import LogDirEvent
-from ottla.timing.clock import thread_spent_s
 from ottla.timing.purgatory import Purgatory
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -234,7 +233,7 @@ class Broker:
 
     async def _show_itself(self, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop) -> None:
         self.stalls = Stalls(loop)
-        self.idleness = Idleness(loop, thread_spent_s)
+        self.idleness = Idleness(loop, self.ports.spent_s)
         self.http = HttpServer(get=get_routes(self), post=post_routes(self))
         host, port = self.config[OTTLA_HTTP_HOST], self.config[OTTLA_HTTP_PORT]
         if port < 0:

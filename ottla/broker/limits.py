@@ -7,7 +7,7 @@ from ottla.config import network_options as options
 from ottla.config import replication_options
 from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import Option
-from ottla.network.server import Limits
+from ottla.network.limits import Limits
 from ottla.replication.replicas import PurgeIntervals
 
 _SEND_BUFFER_BYTES = 192 * 1024

@@ -15,7 +15,7 @@ from ottla.storage.threads import FileThreads
 from ottla.storage.worker import CleaningWorker
 from ottla.store.embedded import EmbeddedStore, EmbeddedTree
 from ottla.store.port import MetadataStore
-from ottla.timing.clock import SystemClock
+from ottla.timing.clock import SystemClock, thread_spent_s
 
 _FILE_THREADS = 4
 _MOST_OPEN_FILES = 10_000
@@ -53,6 +53,7 @@ def machine_ports(selector: ServingSelector | None = None) -> Ports:
     most_open_files = min(raise_descriptor_limit() // 2, _MOST_OPEN_FILES)
     return Ports(
         clock=SystemClock(),
+        spent_s=thread_spent_s,
         disk=RealDisk(max_open_files=most_open_files),
         background=FileThreads(_FILE_THREADS),
         randomness=SystemRandomness(),

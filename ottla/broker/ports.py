@@ -27,6 +27,7 @@ class Randomness(Protocol):
 @dataclass(frozen=True, slots=True)
 class Ports:
     clock: Clock
+    spent_s: Callable[[], float]  # processor time, of the loop's thread
     disk: Disk
     background: Background
     randomness: Randomness

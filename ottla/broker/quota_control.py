@@ -35,7 +35,7 @@ class QuotaControl:
 
     def attach(self, services: Services, server: Server) -> None:
         self._services, self._server = services, server
-        server.rates = self.connections
+        server.admission.rates = self.connections
         self._show()
 
     def stored(self, entity_type: str, name: str, values: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ottla.broker.host_limits import HostLimits
 from ottla.broker.limits import limits_of
@@ -13,10 +13,10 @@ from ottla.config.overrides import BrokerChanged, Changed, Overrides, TopicChang
 from ottla.network.server import Server
 from ottla.replication.partition import Partition
 from ottla.replication.replicas import Replicas
+from ottla.timing.slices import SlicedWork
 from ottla.timing.timer import Timer
 
 _ALL_BROKERS = "<default>"
-_SLICE_MS = 5
 
 
 class Reconfiguration:
@@ -36,7 +36,7 @@ class Reconfiguration:
         self._settings = settings
         self._quotas = quotas
         self._hosts = hosts
-        self._timer = timer
+        self._work = SlicedWork(timer)
         self._replicas: Replicas | None = None
         self._server: Server | None = None
         self._tending: Tending | None = None
@@ -68,19 +68,14 @@ class Reconfiguration:
         partitions = self._replicas.partitions.values()
         if isinstance(changed, BrokerChanged):
             self._server.change_limits(limits_of(changed.after, self._hosts))
-            self._configure_all(iter(list(partitions)))
+            self._configure_all(list(partitions))
         else:
             assert isinstance(changed, TopicChanged)
-            self._configure_all(iter([p for p in partitions if p.topic == changed.topic]))
+            self._configure_all([p for p in partitions if p.topic == changed.topic])
 
-    def _configure_all(self, partitions: Iterator[Partition]) -> None:
+    def _configure_all(self, partitions: list[Partition]) -> None:
         """In slices. Each partition takes what counts at its turn, so that rounds may overlap."""
-        ends_ms = self._timer.now_ms() + _SLICE_MS
-        for partition in partitions:
-            self._configure(partition)
-            if self._timer.now_ms() >= ends_ms:
-                self._timer.call_after(1, lambda: self._configure_all(partitions))
-                return
+        self._work.run(map(self._configure, partitions))
 
     def _configure(self, partition: Partition) -> None:
         partition.min_insync = self._settings.min_insync(partition.topic)

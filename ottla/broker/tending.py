@@ -10,9 +10,9 @@ from ottla.config.broker_config import BrokerConfig
 from ottla.config.option import Option
 from ottla.storage.upkeep import Upkeep
 from ottla.timing.clock import Clock
+from ottla.timing.slices import SlicedWork
 from ottla.timing.timer import Timer
 
-_SLICE_MS = 5
 _POLL_MS = 100
 _WRITE_BACK_MS = 200
 _REMOVE_MS = 1_000
@@ -23,7 +23,7 @@ Work = Callable[[], Iterator[None]]
 
 
 class Tending:
-    """Runs until `stop`. A slice takes about five milliseconds, then others get their turn."""
+    """Runs until `stop`."""
 
     def __init__(
         self,
@@ -35,11 +35,11 @@ class Tending:
     ) -> None:
         self._upkeep = upkeep
         self._timer = timer
+        self._work = SlicedWork(timer)
         self._clock = clock
         self._config = config
         self._at_next_append = at_next_append
         self._polls = False  # for what the file threads and the cleaner have done
-        self._is_stopped = False
 
     def configure(self, config: BrokerConfig) -> None:
         """Sizes and speeds; the intervals are asked for anew each time."""
@@ -91,15 +91,11 @@ class Tending:
         self._timer.call_after(_WRITE_BACK_MS, lambda: self._run(steps, again))
 
     def _run(self, steps: Iterator[None], then: Callable[[], None]) -> None:
-        if self._is_stopped:
-            return
-        ends_ms = self._timer.now_ms() + _SLICE_MS
-        for _ in steps:
-            if self._timer.now_ms() >= ends_ms:
-                self._timer.call_after(1, lambda: self._run(steps, then))
-                return
-        then()
-        self._poll_while_busy()
+        def done() -> None:
+            then()
+            self._poll_while_busy()
+
+        self._work.run(steps, done)
 
     def _poll_while_busy(self) -> None:
         if self._upkeep.is_busy and not self._polls:
@@ -113,4 +109,4 @@ class Tending:
         self._polls = False
 
     def stop(self) -> None:
-        self._is_stopped = True
+        self._work.stop()

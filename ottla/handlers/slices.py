@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Coroutine, Generator
 from typing import Any, TypeVar
 
+from ottla.timing.slices import SLICE_MS
 from ottla.timing.timer import Timer
 
-_SLICE_MS = 5
 T = TypeVar("T")
 
 
@@ -19,12 +19,12 @@ class Slices:
 
     def __init__(self, timer: Timer) -> None:
         self._timer = timer
-        self._ends_ms = timer.now_ms() + _SLICE_MS
+        self._ends_ms = timer.now_ms() + SLICE_MS
 
     async def breathe(self) -> None:
         if self._timer.now_ms() >= self._ends_ms:
             await asyncio.sleep(0)
-            self._ends_ms = self._timer.now_ms() + _SLICE_MS
+            self._ends_ms = self._timer.now_ms() + SLICE_MS
 
 
 def at_once_or_later(steps: Generator[None, None, T], timer: Timer) -> T | Coroutine[Any, Any, T]:
@@ -48,7 +48,7 @@ async def _later(steps: Generator[None, None, T], timer: Timer) -> T:
 
 
 def _take_slice(steps: Generator[None, None, object], timer: Timer) -> None:
-    ends_ms = timer.now_ms() + _SLICE_MS
+    ends_ms = timer.now_ms() + SLICE_MS
     next(steps)
     while timer.now_ms() < ends_ms:
         next(steps)

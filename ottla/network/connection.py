@@ -10,10 +10,11 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from struct import Struct
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece, Piece
+from ottla.network.receiving import SMALL_BUFFER, Receiving
 from ottla.protocol.errors import ProtocolError
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer
@@ -22,31 +23,11 @@ from ottla.timing.wheel import Deadline
 _logger = logging.getLogger(__name__)
 _SIZE = Struct(">i")
 _SIZE_AND_KEY = Struct(">ih")
-SMALL_BUFFER = 16 * 1024
-# What one read takes at most of a busy client. Frames that are larger get the buffer they need.
-LARGE_BUFFER = 256 * 1024
-# But not two of them, if they are larger than this together.
-MOST_READ = 4 * 1024 * 1024
 # Of answers that are not a produce's: enough for one send. Who asks for more reads first.
 MOST_UNSENT = 64
 MOST_UNSENT_BYTES = 1024 * 1024  # without those that lie in files
 # How many requests may wait for their answers behind a parked one.
 MOST_WAITING = 1000
-
-
-class ReceiveBuffer(NamedTuple):
-    """Lent to a connection for one tick: most have nothing left in it when they were served."""
-
-    bytes: bytearray
-    view: memoryview
-
-    @classmethod
-    def of(cls, size_bytes: int) -> ReceiveBuffer:
-        made = bytearray(size_bytes)
-        return cls(made, memoryview(made))
-
-
-_NO_BUFFER = ReceiveBuffer.of(0)
 
 
 class Owed(Protocol):
@@ -73,15 +54,14 @@ class Shortcut(Protocol):
         """As `Service.serve`; False if the request is another one."""
 
 
-class Connection:
+class Connection(Receiving):
     """What a door and a service share. Counts for `/debug/connections` are kept on the way."""
 
     __slots__ = (
-        "_end", "_is_handling", "_max_request_bytes", "_memory", "_muted", "_owns_buffer",
-        "_reserved", "_service", "_start", "_tick", "_unsent_bytes", "active_ms", "buffer",
-        "bytes_in", "bytes_out", "client_id", "is_backed_up", "is_blocked", "is_closed",
-        "is_sending", "listener", "number", "on_closed", "on_followed", "outgoing", "peer",
-        "requests", "send", "shortcut", "shut", "software", "user", "view", "waiting", "watch",
+        "_is_handling", "_max_request_bytes", "_muted", "_service", "_tick", "_unsent_bytes",
+        "active_ms", "bytes_in", "bytes_out", "client_id", "is_backed_up", "is_blocked",
+        "is_closed", "is_sending", "listener", "number", "on_closed", "on_followed", "outgoing",
+        "peer", "requests", "send", "shortcut", "shut", "software", "user", "waiting", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -95,6 +75,7 @@ class Connection:
         peer: str,
         max_request_bytes: int,
     ) -> None:
+        super().__init__(memory)
         self.number = number
         self.listener = listener
         self.peer = peer
@@ -105,7 +86,6 @@ class Connection:
         self.bytes_in = 0
         self.bytes_out = 0
         self.active_ms = 0
-        self.buffer, self.view = _NO_BUFFER
         self.outgoing: deque[Piece] = deque()
         self.waiting: deque[Owed] = deque()
         self.shortcut: Shortcut | None = None
@@ -121,12 +101,7 @@ class Connection:
         self.watch: Callable[[], None] = _no_door  # whether it is hungry has changed
         self._service = service
         self._tick = tick
-        self._memory = memory
         self._max_request_bytes = max_request_bytes
-        self._start = 0  # the first byte of the buffer that is not handled
-        self._end = 0  # one past the last that was received
-        self._reserved = 0  # bytes, beyond the small buffer that each may have
-        self._owns_buffer = False
         self.is_blocked = False  # by a parked request that nothing may overtake, or muted
         self._muted: Deadline | None = None
         self._is_handling = False
@@ -140,85 +115,6 @@ class Connection:
             return True
         # A buffer that is full of one unfinished frame grows with the next read.
         return self._muted is None and self._end - self._start < len(self.buffer)
-
-    def space(self, lent: ReceiveBuffer | None = None) -> memoryview | None:
-        """Where to put what comes next; None while there is no memory for it.
-
-        Only between ticks: what was appended must be written before its bytes move.
-        """
-        if not self._owns_buffer:
-            if lent is None:
-                self._own(SMALL_BUFFER)
-            else:
-                self.buffer, self.view = lent
-            return self.view
-        if not self._end:
-            return self.view
-        if self._end == len(self.buffer) and not self._make_room():
-            return None
-        return self.view[self._end :]
-
-    def _make_room(self) -> bool:
-        """The last read filled the buffer: take more at once the next time, if there is memory.
-
-        Step by step, as bytes really come: a client may announce more than it sends. But a frame
-        is reserved at once: of two that had a part, neither would get the rest.
-        """
-        capacity, frame_bytes = len(self.buffer), self._frame_bytes()
-        wanted = max(frame_bytes, min(capacity * 4, LARGE_BUFFER))
-        if self._start:
-            # Behind a whole frame there was more. A megabyte drives our code out of the cache: two
-            # frames in one read, one write and one send find it there more often.
-            wanted = max(wanted, min(self._frame_bytes(2), MOST_READ))
-        if not self._reserve(wanted):
-            wanted = frame_bytes if self._reserve(frame_bytes, is_needed=True) else 0
-        if wanted > capacity:
-            self._own(min(capacity * 4, wanted))
-        elif self._start:
-            self._move()
-        return self._end < len(self.buffer)
-
-    def _reserve(self, size_bytes: int, *, is_needed: bool = False) -> bool:
-        """The right to a buffer of this size."""
-        more = size_bytes - SMALL_BUFFER - self._reserved
-        if more > 0:
-            if not self._memory.take(self, more, is_needed=is_needed):
-                return False
-            self._reserved += more
-        return True
-
-    def _release(self) -> None:
-        reserved, self._reserved = self._reserved, 0
-        self._memory.give(self, reserved)
-
-    def _frame_bytes(self, count: int = 1) -> int:
-        """Of so many like the one that has begun."""
-        if self._end - self._start < _SIZE.size:
-            return 0
-        size: int = _SIZE.unpack_from(self.buffer, self._start)[0]
-        # The next one may be a little larger. What fits of it moves to the front: not too much.
-        return count * (size + _SIZE.size) + size // 16
-
-    def _own(self, size_bytes: int) -> None:
-        """A buffer of our own, with what is left in the other one."""
-        left = self.view[self._start : self._end]
-        self.buffer, self.view = ReceiveBuffer.of(size_bytes)
-        self.view[: len(left)] = left
-        self._start, self._end = 0, len(left)
-        self._owns_buffer = True
-
-    def _move(self) -> None:
-        """To the beginning."""
-        length = self._end - self._start
-        self.view[:length] = self.view[self._start : self._end]
-        self._start, self._end = 0, length
-
-    def shrink(self) -> None:
-        """Give back a buffer that nobody uses any more."""
-        if not self._end and self._owns_buffer:
-            self.buffer, self.view = _NO_BUFFER
-            self._owns_buffer = False
-            self._release()
 
     def received(self, count: int) -> None:
         self.bytes_in += count
@@ -246,11 +142,8 @@ class Connection:
         if self._end:
             if not self._owns_buffer:
                 self._own(SMALL_BUFFER)
-        elif filled and len(self.buffer) < LARGE_BUFFER and not self.is_closed:
-            # More was there than fitted: next time take more at once.
-            larger = min(len(self.buffer) * 4, LARGE_BUFFER)
-            if self._reserve(larger):
-                self._own(larger)
+        elif filled and not self.is_closed:
+            self._grow()
 
     def handle(self) -> None:
         """Serve every whole frame that may be served now."""
@@ -407,12 +300,7 @@ class Connection:
                 piece.release()
         self.outgoing.clear()
         self.waiting.clear()
-        self._memory.leave(self, self._reserved)
-        self._reserved = 0
-        # A parked request may refer to us long after. Whoever serves us just now finds it empty.
-        self.buffer, self.view = _NO_BUFFER
-        self._owns_buffer = False
-        self._start = self._end = 0
+        self._leave()
         self.shortcut = None
         if self._muted is not None:
             self._muted.cancel()

@@ -7,10 +7,11 @@ import socket
 from collections.abc import Callable
 from itertools import islice
 
-from ottla.network.connection import Connection, ReceiveBuffer
+from ottla.network.connection import Connection
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, Poller
+from ottla.network.receiving import ReceiveBuffer
 from ottla.network.sockets import Socket
 
 # So that one client with a fast network does not keep the others waiting.

@@ -112,6 +112,7 @@ class SimulatedMachine:
     def _ports(self) -> Ports:
         return Ports(
             clock=self.clock,
+            spent_s=self._loop.spent_s,
             disk=self.disk,
             background=self.threads,
             randomness=SeededRandomness(self._chance),

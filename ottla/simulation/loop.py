@@ -22,12 +22,17 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self.now = 0.0
         self.jumps = 0  # how often it slept, so to speak
+        self._waited_s = 0.0
         self._failure: BaseException | None = None
         super().__init__(_Jumper(self))
         self.set_exception_handler(lambda _, context: self.keep_failure(context))
 
     def time(self) -> float:
         return self.now
+
+    def spent_s(self) -> float:
+        """Its processor time, so to speak: what passed while a callback ran, and not by a jump."""
+        return self.now - self._waited_s
 
     def check(self) -> None:
         """Raises what a callback raised."""
@@ -44,8 +49,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
             )
         if seconds > 0:
             self.jumps += 1
+            before = self.now
             # asyncio gives us a difference; rounded, the sum is the timer's own time again.
             self.now = round(self.now + seconds, 9)
+            self._waited_s += self.now - before
 
     def keep_failure(self, context: dict[str, Any]) -> None:
         """The run ends with it; for exception handlers that do not know better."""

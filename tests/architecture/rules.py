@@ -28,6 +28,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "time.time_ns": CLOCK,
     "time.monotonic": (*CLOCK, WORKER),
     "time.monotonic_ns": CLOCK,
+    "time.thread_time": CLOCK,
     # A task of Spark's has no loop to go back to while a registry is away.
     "time.sleep": ("ottla/pipelines/reading/registry.py",),
     "datetime.datetime.now": (),

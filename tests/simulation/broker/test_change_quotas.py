@@ -150,7 +150,7 @@ async def test_connections_of_one_address_that_come_too_fast_are_closed_unheard(
     await asyncio.sleep(0.02)
     assert sum(each.lost.is_set() for each in crowd) == 1
     assert other.is_open
-    assert machine.broker.server.refused == 1
+    assert machine.broker.server.admission.refused == 1
 
 
 @on_a_broker()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
 from ottla.broker.routes import get_routes
 from ottla.protocol.errors import ErrorCode
 from ottla.simulation.broker import SimulatedMachine
 from tests.simulation.broker.conversation import produce
 from tests.simulation.broker.machines import on_a_broker
 from tests.simulation.broker.test_faults import spread
+from tests.virtual_time import virtual_loop
 
 
 def health(machine: SimulatedMachine) -> tuple[int, dict[str, object]]:
@@ -62,3 +65,14 @@ async def test_the_metrics_tell_what_a_failing_disk_took_along(machine: Simulate
     assert logs == [f'kafka_log_Log_Size{{topic="orders",partition="{partitions["/b"]}"}}']
     error = '{error="KAFKA_STORAGE_ERROR",request="Produce"}'
     assert found[f"kafka_network_RequestMetrics_ErrorsPerSec_total{error}"] == 1
+
+
+@on_a_broker()
+async def test_a_broker_is_as_idle_as_virtual_time_says(machine: SimulatedMachine) -> None:
+    idleness = machine.broker.idleness
+    idleness.start()
+    await asyncio.sleep(10)
+    virtual_loop().now += 10  # as if a callback had taken so long
+    idle = metrics(machine)["kafka_network_SocketServer_NetworkProcessorAvgIdlePercent"]
+    assert idle == pytest.approx(0.5)
+    idleness.stop()

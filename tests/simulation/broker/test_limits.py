@@ -78,7 +78,7 @@ async def test_each_address_has_its_own_limit(machine: SimulatedMachine) -> None
         await machine.connect(source="10.0.0.9")
     kept.append(await machine.connect(source="10.0.0.2"))
     assert [await is_open(client) for client in kept] == [True] * 4
-    assert machine.broker.server.refused == 2
+    assert machine.broker.server.admission.refused == 2
     kept[0].close()
     await asyncio.sleep(0.001)
     assert await is_open(await machine.connect(source="10.0.0.1"))

@@ -228,6 +228,7 @@ async def one_broker(
     )
     ports = Ports(
         clock=clock,
+        spent_s=virtual_loop().spent_s,
         disk=disk,
         background=Inline(),
         randomness=SeededRandomness(),

@@ -60,7 +60,7 @@ async def test_a_log_whose_headers_lie_is_searched_in_slices(
 ) -> None:
     async with one_broker() as broker:
         await log_that_lies(broker)
-        monkeypatch.setattr(slices, "_SLICE_MS", 0)  # each step is a slice of its own
+        monkeypatch.setattr(slices, "SLICE_MS", 0)  # each step is a slice of its own
         asked = broker.client.ask(question(timestamp))
         broker.broker.tick.end()
         assert not asked.done()
@@ -74,7 +74,7 @@ async def test_a_log_whose_headers_lie_is_searched_in_slices(
 async def test_a_partition_may_go_while_it_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     async with one_broker() as broker:
         await log_that_lies(broker)
-        monkeypatch.setattr(slices, "_SLICE_MS", 0)
+        monkeypatch.setattr(slices, "SLICE_MS", 0)
         asked = broker.client.ask(question(LATE_MS))
         partition = broker.services.replicas.get("orders", 0)
         partition.is_leader = False

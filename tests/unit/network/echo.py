@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from struct import pack
 
-from ottla.network.connection import Connection, ReceiveBuffer
+from ottla.network.connection import Connection
 from ottla.network.memory import RequestMemory
 from ottla.network.pieces import FilePiece, Piece
+from ottla.network.receiving import ReceiveBuffer
 from ottla.protocol.errors import ProtocolError
 from ottla.timing.tick import Tick
 

@@ -9,7 +9,8 @@ from functools import wraps
 from typing import Any
 
 from ottla.network.connection import Connection
-from ottla.network.server import Limits, Server
+from ottla.network.limits import Limits
+from ottla.network.server import Server
 from ottla.network.sockets import Sockets, SystemSockets
 from ottla.timing.tick import Tick
 from ottla.timing.timer import Timer

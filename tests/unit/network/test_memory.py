@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ottla.network.connection import SMALL_BUFFER
 from ottla.network.memory import RequestMemory
+from ottla.network.receiving import SMALL_BUFFER
 from tests.unit.network.echo import Wire, fill, frame
 
 

@@ -9,10 +9,11 @@ from struct import pack
 
 import pytest
 
-from ottla.network.connection import SMALL_BUFFER, Connection
+from ottla.network.connection import Connection
+from ottla.network.limits import Limits
 from ottla.network.pieces import FilePiece
 from ottla.network.poller import READ, WRITE, _Selector
-from ottla.network.server import Limits
+from ottla.network.receiving import SMALL_BUFFER
 from ottla.network.sockets import SystemSockets
 from ottla.storage.disk import RealDisk
 from ottla.storage.files import File

@@ -32,6 +32,15 @@ async def test_many_short_steps_do_not_drift() -> None:
 
 
 @on_virtual_time
+async def test_time_is_spent_by_callbacks_and_not_by_waiting() -> None:
+    await asyncio.sleep(10)
+    assert virtual_loop().spent_s() == 0
+    virtual_loop().now += 3
+    await asyncio.sleep(10)
+    assert virtual_loop().spent_s() == 3
+
+
+@on_virtual_time
 async def test_time_stands_still_while_something_is_ready() -> None:
     for _ in range(100):
         await asyncio.sleep(0)

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ottla.network.server import MOST_HELD, Limits
+from ottla.network.admission import MOST_HELD
+from ottla.network.limits import Limits
 from ottla.network.sockets import Listener, Socket, SystemSockets
 from tests.unit.network.echo import frame
 from tests.unit.network.serving import on_a_loop, running
@@ -99,7 +100,7 @@ async def test_an_address_may_have_only_so_many() -> None:
         first, second = await server.connect(), await server.connect()
         assert await second.is_closed()
         assert await first.ask(b"say:1") == b"say:1"
-        assert server.server.refused == 1
+        assert server.server.admission.refused == 1
         first.close()
         await server.until(lambda: not server.connections)
         third = await server.connect()
@@ -133,7 +134,7 @@ class Hurried:
 async def test_a_client_that_comes_too_fast_has_its_place_while_it_waits() -> None:
     async with running(Limits(max_connections=1)) as server:
         other_port = server.server.listen("OTHER", "127.0.0.1", 0)
-        server.server.rates = Hurried(listener="PLAINTEXT")
+        server.server.admission.rates = Hurried(listener="PLAINTEXT")
         server.server.change_limits(server.server.limits)
         first = socket.create_connection(("127.0.0.1", server.port))
         await asyncio.sleep(1)
@@ -150,9 +151,9 @@ async def test_a_client_that_comes_too_fast_has_its_place_while_it_waits() -> No
 @on_virtual_time
 async def test_only_so_many_are_held_before_they_are_refused() -> None:
     async with running() as server:
-        server.server.rates = Hurried(refusal_ms=60_000)
+        server.server.admission.rates = Hurried(refusal_ms=60_000)
         peers = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(MOST_HELD + 3)]
-        await server.until(lambda: server.server.refused == len(peers))
+        await server.until(lambda: server.server.admission.refused == len(peers))
         readable, _, _ = select.select(peers, [], [], 0)
         assert len(readable) == 3
         await asyncio.sleep(60)
