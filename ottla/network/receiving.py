@@ -75,8 +75,9 @@ class Receiving:
 
     def _grow(self) -> None:
         """More was there than fitted: next time take more at once."""
-        if len(self.buffer) < LARGE_BUFFER:
-            larger = min(len(self.buffer) * 4, LARGE_BUFFER)
+        capacity = len(self.buffer)
+        if 0 < capacity < LARGE_BUFFER:  # it may have been given back: others have too little
+            larger = min(capacity * 4, LARGE_BUFFER)
             if self._reserve(larger):
                 self._own(larger)
 

@@ -63,6 +63,17 @@ def test_a_client_that_sends_much_is_read_in_larger_pieces() -> None:
         assert len(wire.connection.buffer) == min(before * 4, LARGE_BUFFER)
 
 
+def test_a_buffer_that_was_given_back_for_others_does_not_grow() -> None:
+    wire = Wire()
+    wire.put(frame(b"say:1")[:5])
+    wire.put(frame(b"say:1")[5:])
+    wire.memory.wait("another", lambda: None)
+    wire.put(frame(b"say:" + bytes(SMALL_BUFFER - 8)))
+    space = wire.connection.space()
+    assert space is not None
+    assert len(space) == SMALL_BUFFER
+
+
 def test_large_requests_in_a_row_are_read_two_at_a_time() -> None:
     wire, bodies = Wire(), [b"say:" + bytes(900_000)] * 8
     fill(wire, b"".join(map(frame, bodies)))
