@@ -1,4 +1,4 @@
-"""Partitions that this broker does not lead.
+"""Partitions that this broker does not lead, and those of which too few replicas keep up.
 
 One broker gets there as a controller would bring it there: the cases send its requests.
 """
@@ -13,6 +13,7 @@ from ottla.protocol.apis.leader_and_isr import (
     LeaderAndIsrTopicState,
 )
 from ottla.protocol.apis.metadata import MetadataResponse
+from ottla.protocol.apis.produce import ProduceResponse
 from ottla.protocol.apis.stop_replica import (
     StopReplicaPartitionState,
     StopReplicaRequest,
@@ -20,6 +21,7 @@ from ottla.protocol.apis.stop_replica import (
 )
 from ottla.protocol.schema import Message
 from tests.differential.case import Case, Step, case, step
+from tests.differential.cases.configs import SET, TOPIC, change
 from tests.differential.cases.offsets import delete_records, epoch_end
 from tests.differential.cases.topics import create, new
 from tests.differential.requests import (
@@ -32,6 +34,7 @@ from tests.differential.requests import (
     list_offsets,
     metadata,
     produce,
+    read_back,
 )
 
 # The first controller's, of the first broker: a later one would shut the real controller out.
@@ -94,6 +97,11 @@ def _is_led(answer: Message) -> bool:
     return [each.leader_id for each in answer.topics[0].partitions] == [0]
 
 
+def _is_written(answer: Message) -> bool:
+    assert isinstance(answer, ProduceResponse)
+    return not answer.responses[0].partition_responses[0].error_code
+
+
 def of_two(min_insync: int) -> tuple[Step, Step]:
     """A topic with one of its two replicas on a broker that is not there; led by this one."""
     configs = {"min.insync.replicas": str(min_insync)}
@@ -129,5 +137,16 @@ _NOT_LEADER = (
     case("produce-leader-lost-while-waiting", *of_two(1), lead(1, 0, ABSENT),
          parked(produce(11, To(ONE))), stop()),
 )  # fmt: skip
+_TOO_FEW = (
+    case("produce-too-few-in-sync", *of_two(2), produce(11, To(ONE)), produce(7, To(ONE)),
+         produce(11, To(ONE), acks=1), read_back(), list_offsets(9, When(LATEST)),
+         change(1, (TOPIC, "t", [("min.insync.replicas", SET, "1")])),
+         replace(produce(11, To(ONE)), until=_is_written), read_back()),
+    case("produce-enough-in-sync", *of_two(1), produce(11, To(ONE)), read_back()),
+    # Nothing more is committed then, and nobody hears NOT_ENOUGH_REPLICAS_AFTER_APPEND: for that
+    # the option must change between the commit and the look at it.
+    case("produce-in-sync-lost-while-waiting", *of_two(2), lead(1, 0, ABSENT),
+         parked(produce(11, To(ONE), timeout_ms=1_000)), lead(2, 0), read_back()),
+)  # fmt: skip
 
-CASES: tuple[Case, ...] = _NOT_LEADER
+CASES: tuple[Case, ...] = (*_NOT_LEADER, *_TOO_FEW)
