@@ -22,6 +22,7 @@ class ResourceType(IntEnum):
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
+    CLIENT_METRICS = 16  # known, and refused
 
 
 class ConfigTarget(NamedTuple):

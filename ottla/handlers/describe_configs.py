@@ -17,10 +17,16 @@ from ottla.protocol.apis.describe_configs import (
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
 
+_TYPES = frozenset(ResourceType)
+
 
 async def handle_describe_configs(
     request: DescribeConfigsRequest, call: Call
 ) -> DescribeConfigsResponse:
+    for resource in request.resources:
+        # As in Kafka one such resource spoils the whole request.
+        if resource.resource_type not in _TYPES:
+            raise _not_described(resource)
     return DescribeConfigsResponse(
         results=[await _describe(resource, request, call) for resource in request.resources]
     )
@@ -59,8 +65,12 @@ async def _entries(resource: DescribeConfigsResource, call: Call) -> list[Config
     if resource.resource_type == ResourceType.BROKER_LOGGER:
         check_broker(call, name)
         return describe_loggers(wanted)
+    raise _not_described(resource)
+
+
+def _not_described(resource: DescribeConfigsResource) -> KafkaError:
     detail = f"resources of type {resource.resource_type} have no configuration here"
-    raise KafkaError(ErrorCode.INVALID_REQUEST, detail)
+    return KafkaError(ErrorCode.INVALID_REQUEST, detail)
 
 
 def _result(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
+from ottla.handlers.current_leader import current_leader, nodes
 from ottla.handlers.fetch_size import answer_bytes, told_of, without_records
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.old_fetch import (
@@ -20,6 +21,7 @@ from ottla.protocol.apis.fetch import (
     FetchRequest,
     FetchResponse,
     LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -33,6 +35,7 @@ from ottla.timing.purgatory import Purgatory
 
 _FETCH = FetchRequest.api_key
 _TOPIC_IDS_FROM = 13
+_CURRENT_LEADER_FROM = 16
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 # What a reader can be told, and mend, is no failure: so does Kafka count.
 _EXPECTED = (
@@ -207,6 +210,8 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
         topics[-1].partitions.append(data)
     session_id = session.id if session is not None else NO_SESSION
     response = FetchResponse(session_id=session_id, responses=topics)
+    if has_errors and call.version >= _CURRENT_LEADER_FROM:
+        _tell_leaders(call, response)
     if conversions:
         _reply_converted(call, response, conversions)
         return
@@ -219,6 +224,17 @@ def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
         )
     else:
         call.reply(response, may_hold_errors=has_errors)
+
+
+def _tell_leaders(call: Call, response: FetchResponse) -> None:
+    leaders = []
+    for topic in response.responses:
+        for each in topic.partitions:
+            if each.error_code in _MOVED:
+                leader = current_leader(call, topic.topic, each.partition_index)
+                each.current_leader = LeaderIdAndEpoch(**leader._asdict())
+                leaders.append(leader.leader_id)
+    response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes(call, leaders)]
 
 
 def _reply_converted(call: Call, response: FetchResponse, conversions: list[Conversion]) -> None:
@@ -258,10 +274,6 @@ def _partition_data(call: Call, found: Found, conversions: list[Conversion]) -> 
     """What old readers need in another format is left to a conversion."""
     partition, slice_ = found.wanted.partition, found.slice
     data = without_records(found)
-    if partition is not None and found.error in _MOVED and call.version >= 16:
-        data.current_leader = LeaderIdAndEpoch(
-            leader_id=partition.leader, leader_epoch=partition.leader_epoch
-        )
     traffic = call.services.replicas.traffic
     if partition is not None and found.error and found.error not in _EXPECTED:
         traffic.of(partition.topic).failed_fetches += 1

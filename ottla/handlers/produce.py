@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
+from ottla.handlers.current_leader import current_leader, nodes
 from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.produce_work import NOT_PREPARED, Prepared, copied, prepare_later
@@ -24,6 +25,8 @@ from ottla.handlers.transactional_produce import (
 from ottla.network.connection import Connection
 from ottla.protocol.apis.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
@@ -41,6 +44,7 @@ from ottla.replication.partition import Partition
 PRODUCE = 0
 _ONE_BATCH_FROM = 3
 _ZSTD_FROM = 7
+_CURRENT_LEADER_FROM = 10
 _ADMIN_CLIENT = "__admin_client"
 # With what else the log refuses, a producer hears where the log starts.
 _WITHOUT_LOG_START = (
@@ -296,7 +300,21 @@ def _reply(call: Call, acks: int, results: list[PartitionResult]) -> None:
         TopicProduceResponse(name=name, partition_responses=partitions)
         for name, partitions in topics.items()
     ]
-    call.reply(ProduceResponse(responses=responses))
+    response = ProduceResponse(responses=responses)
+    if call.version >= _CURRENT_LEADER_FROM and any(result.error for result in results):
+        _tell_leaders(call, response)
+    call.reply(response)
+
+
+def _tell_leaders(call: Call, response: ProduceResponse) -> None:
+    leaders = []
+    for topic in response.responses:
+        for each in topic.partition_responses:
+            if each.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                leader = current_leader(call, topic.name, each.index)
+                each.current_leader = LeaderIdAndEpoch(**leader._asdict())
+                leaders.append(leader.leader_id)
+    response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes(call, leaders)]
 
 
 def handle_produce(request: ProduceRequest, call: Call) -> ProduceResponse:

@@ -26,8 +26,10 @@ async def _stop(request: StopReplicaRequest, call: Call) -> StopReplicaResponse:
     slices = Slices(services.timer)
     for topic, index, epoch, deletes in _partitions(request):
         code = services.leadership.stop(topic, index, leader_epoch=epoch, deletes=deletes)
-        if code is ErrorCode.NONE:
-            services.leads_no_more(topic, index, epoch if epoch >= 0 else None)
+        if code is not ErrorCode.FENCED_LEADER_EPOCH:
+            # It is let go, whatever became of its files. And without the epoch, which was judged
+            # already: one that is not newer would leave a coordinator in office.
+            services.leads_no_more(topic, index, None)
         errors.append(
             StopReplicaPartitionError(topic_name=topic, partition_index=index, error_code=code)
         )

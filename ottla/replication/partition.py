@@ -317,7 +317,8 @@ class Partition:
     def advance(self) -> bool:
         """Commit what every in-sync replica has; whether that moved the high watermark."""
         log = self.log
-        if log is None:
+        # What too few replicas have is not shown to anybody: it may yet be lost (KIP-966).
+        if log is None or (self.min_insync > 1 and self.is_under_min_insync):
             return False
         end = log.next_offset
         if len(self.isr) > 1:

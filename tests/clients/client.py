@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 HEADERS, IDEMPOTENCE, CONSUME = "headers", "idempotence", "consume"
+PIPELINING = "several idempotent batches for a partition under way"
 TOPICS, CONFIGS, PARTITIONS, DELETE_RECORDS = "topics", "configs", "partitions", "delete records"
-EVERYTHING = (HEADERS, IDEMPOTENCE, CONSUME, TOPICS, CONFIGS, PARTITIONS, DELETE_RECORDS)
+EVERYTHING = (
+    HEADERS, IDEMPOTENCE, PIPELINING, CONSUME, TOPICS, CONFIGS, PARTITIONS, DELETE_RECORDS,
+)  # fmt: skip
 ALL_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 PATIENCE_S = 30
 _TRIES, _PAUSE_S = 600, 0.05

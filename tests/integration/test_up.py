@@ -13,21 +13,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
+from ottla.protocol.apis.describe_cluster import DescribeClusterRequest
+from tests.integration.test_tour import SHELL
+from tests.targets.connection import ask
+
 _LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [A-Z]+ [a-z_.]+ .+")
 _CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+WHO = DescribeClusterRequest(include_cluster_authorized_operations=False)
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "ottla", "up", "--json", *arguments]
+def command(*arguments: str, as_json: bool = True) -> list[str]:
+    return [sys.executable, "-m", "ottla", "up", *["--json"] * as_json, *arguments]
 
 
 @contextmanager
-def started(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def started(*arguments: str, folder: Path, as_json: bool = True) -> Iterator[subprocess.Popen[str]]:
     pipe = subprocess.PIPE
-    run = command(*arguments)
+    run = command(*arguments, as_json=as_json)
     with subprocess.Popen(
         run, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment(folder)
     ) as process:
@@ -47,6 +53,11 @@ def facts_of(process: subprocess.Popen[str]) -> dict[str, Any]:
     return facts
 
 
+def announcement_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return os.read(process.stdout.fileno(), 10_000).decode()  # it comes in one write
+
+
 def refused(*arguments: str) -> str:
     """What it says, after the check that it is a sentence and not a stack."""
     ended = subprocess.run(command(*arguments), capture_output=True, text=True, check=False)
@@ -54,6 +65,68 @@ def refused(*arguments: str) -> str:
     assert "Traceback" not in ended.stderr
     assert ended.stderr.startswith("ottla: ")
     return ended.stderr.removeprefix("ottla: ")
+
+
+def printed_by(line: str) -> str:
+    """On the terminal: some say what they did where it is in no pipe's way."""
+    done = subprocess.run(
+        ["bash", "-c", SHELL + line],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def read_until_interrupted(line: str) -> str:
+    """What it printed when there was something to read: it waits for more until Ctrl-C."""
+    with subprocess.Popen(
+        ["bash", "-c", SHELL + line], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        rest, _ = process.communicate()
+    assert process.returncode == 0
+    return first + rest
+
+
+def test_the_commands_that_it_suggests_work_as_they_are_printed(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    arguments = ("--port", "0", "--data", str(data))
+    with started(*arguments, folder=tmp_path, as_json=False) as process:
+        announced = announcement_of(process)
+        create, produce, consume = re.findall(r"(?m)^  (.*\bottla .*)$", announced)
+        assert announced.startswith(f"Ottla serves at {create.split()[-1]} ")
+        assert f"data in {data};" in announced
+        assert "Stop it with Ctrl-C." in announced
+        assert printed_by(create) == "Created orders with 3 partitions, replication factor 1.\n"
+        assert printed_by(produce) == "1 record delivered to orders.\n"
+        assert read_until_interrupted(consume) == "hello\n"
+
+
+def test_a_program_reads_one_line_where_it_is_and_how_to_end_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with started("--port", "0", "--data", str(data), folder=tmp_path) as process:
+        facts = facts_of(process)
+        assert " ".join(facts) == "bootstrap pid pids broker_id cluster_id data http"
+        assert [Path(folder) for folder in facts["data"]] == [data]
+        assert (data / "meta.properties").exists()
+        found = ask(facts["bootstrap"], WHO, 0)
+        (broker,) = found.brokers
+        assert f"{broker.host}:{broker.port}" == facts["bootstrap"]
+        assert (broker.broker_id, found.cluster_id) == (facts["broker_id"], facts["cluster_id"])
+        with urlopen(f"{facts['http']}/healthz") as answer:
+            assert answer.status == 200
+        # Who gets this signal is who listens: after it nobody does.
+        assert facts["pids"] == [facts["pid"]] == [process.pid]
+        os.kill(facts["pid"], signal.SIGTERM)
+        rest, _ = process.communicate()
+    assert (process.returncode, rest) == (0, "")
+    with pytest.raises(ConnectionRefusedError):
+        ask(facts["bootstrap"], WHO, 0)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -10,7 +10,8 @@ from ottla.protocol.apis.describe_configs import DescribeConfigsRequest, Describ
 from tests.differential.case import Case, Step, Topic, World, case, step
 from tests.differential.requests import never_answered
 
-TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
+TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+ODD_TYPES = (0, 1, 3, 33, 64, 127, -1)
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 Change = tuple[str, int, str | None]
 
@@ -117,7 +118,21 @@ _DESCRIBE = (
     case("describe-configs-logger-keys",
          describe(4, (BROKER_LOGGER, "0"), keys=["no.such.logger"])),
     case("describe-configs-unknown-type", describe(4, (3, "t"), (99, "t"))),
-    case("describe-configs-group", describe(4, (32, "g"))),
+    case("describe-configs-group", describe(4, (GROUP, "g"))),
+    *(
+        case(f"describe-configs-client-metrics-v{v}",
+             describe(v, (CLIENT_METRICS, "m"), keys=["interval.ms"]),
+             describe(v, (CLIENT_METRICS, "m")), describe(v, (CLIENT_METRICS, "")))
+        for v in (0, 4)
+    ),
+    case("describe-configs-types", *(describe(4, (kind, "x")) for kind in ODD_TYPES),
+         describe(0, (ODD_TYPES[0], "x"))),
+    case("describe-configs-known-and-unknown-types",
+         *(describe(4, (kind, "x"), T, (BROKER, "0"), keys=["retention.ms"])
+           for kind in (CLIENT_METRICS, GROUP, 99)),
+         describe(4, (CLIENT_METRICS, ""), T, keys=["retention.ms"]),
+         describe(4, T, (CLIENT_METRICS, "m"), (GROUP, "g"), keys=["retention.ms"]),
+         topics=["t"]),
     case("describe-configs-twice", describe(4, T, T, keys=["retention.ms"]), topics=["t"]),
     case("describe-configs-nothing", describe(4)),
 )  # fmt: skip
@@ -144,6 +159,12 @@ _ALTER = (
                               (TOPIC, "t", {"retention.ms": "2"}))),
          topics=["t"]),
     case("alter-configs-unknown-type", alter(2, (99, "t", {"retention.ms": "1"}))),
+    case("alter-configs-client-metrics", alter(2, (CLIENT_METRICS, "m", {"interval.ms": "1000"})),
+         alter(2, (CLIENT_METRICS, "", {})),
+         alter(2, (CLIENT_METRICS, "m", {}), validate_only=True)),
+    case("alter-configs-group", alter(2, (GROUP, "g", {"x": "1"})), alter(0, (GROUP, "g", {}))),
+    case("alter-configs-types", *(alter(2, (kind, "x", {"y": "1"})) for kind in ODD_TYPES)),
+    case("alter-configs-logger", alter(2, (BROKER_LOGGER, "0", {"kafka.server": "DEBUG"}))),
     case("alter-configs-other-broker", alter(2, (BROKER, "7", {"log.retention.ms": "1"}))),
     case("alter-configs-broker-read-only", alter(2, (BROKER, "0", {"broker.id": "5"}))),
     case("alter-configs-nothing", alter(2)),
@@ -202,7 +223,20 @@ _CHANGE = (
     case("change-configs-logger",
          change(1, (BROKER_LOGGER, "0", [("no.such.logger", SET, "DEBUG")])),
          change(1, (BROKER_LOGGER, "0", [("kafka.server", SET, "LOUD")]))),
-    case("change-configs-group", change(1, (32, "g", [("x", SET, "1")]))),
+    case("change-configs-group", change(1, (GROUP, "g", [("x", SET, "1")]))),
+    case("change-configs-client-metrics",
+         change(1, (CLIENT_METRICS, "m", [("interval.ms", SET, "1000")])),
+         change(1, (CLIENT_METRICS, "", [])),
+         change(0, (CLIENT_METRICS, "m", [("interval.ms", DELETE, None)]), validate_only=True)),
+    case("change-configs-types",
+         *(change(1, (kind, "x", [("y", SET, "1")])) for kind in ODD_TYPES)),
+    *(
+        case(f"change-configs-topic-and-type-{kind}",
+             change(1, (kind, "x", [("y", SET, "1")]), (TOPIC, "t", [("retention.ms", SET, "7")])),
+             alter(2, (kind, "x", {"y": "1"}), (TOPIC, "t", {"retention.ms": "8"})),
+             SHOWN, topics=["t"])
+        for kind in (CLIENT_METRICS, GROUP, 99)
+    ),
     case("change-configs-nothing", change(1), change(1, (TOPIC, "t", [])), topics=["t"]),
 )  # fmt: skip
 

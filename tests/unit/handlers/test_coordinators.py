@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
+
 from ottla.protocol.apis.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -11,6 +15,12 @@ from ottla.protocol.apis.delete_records import (
 from ottla.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.protocol.apis.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ottla.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from ottla.protocol.apis.stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaRequest,
+    StopReplicaResponse,
+    StopReplicaTopicState,
+)
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.internal.topics import GROUP_METADATA_TOPIC
 from tests.unit.handlers.group_client import (
@@ -121,6 +131,51 @@ async def test_who_leads_no_more_coordinates_no_more_until_it_leads_again() -> N
         await lead(broker, GROUP_METADATA_TOPIC, leader=1, epoch=6)
         await until_found(broker)
         assert await member.heartbeat() is NONE
+
+
+async def stop(broker: OneBroker, *, epoch: int, deletes: bool = False) -> ErrorCode:
+    """The replica in which the group is."""
+    index = broker.services.groups.partition_for(GROUP)
+    state = StopReplicaPartitionState(
+        partition_index=index, leader_epoch=epoch, delete_partition=deletes
+    )
+    topic = StopReplicaTopicState(topic_name=GROUP_METADATA_TOPIC, partition_states=[state])
+    request = StopReplicaRequest(controller_id=1, controller_epoch=1, topic_states=[topic])
+    [stopped] = (await broker.ask(request, StopReplicaResponse)).partition_errors
+    return ErrorCode(stopped.error_code)
+
+
+@on_virtual_time
+async def test_who_is_stopped_coordinates_no_more_until_it_leads_again() -> None:
+    async with coordinated() as broker:
+        member = await member_of(broker)
+        await lead(broker, GROUP_METADATA_TOPIC, leader=1, epoch=5)
+        await until_found(broker)
+        assert await stop(broker, epoch=4) is ErrorCode.FENCED_LEADER_EPOCH
+        assert await member.heartbeat() is NONE
+        assert await stop(broker, epoch=5) is NONE
+        assert await member.heartbeat() is ErrorCode.NOT_COORDINATOR
+        await lead(broker, GROUP_METADATA_TOPIC, leader=1, epoch=5)
+        await until_found(broker)
+        assert await member.heartbeat() is NONE
+
+
+@pytest.mark.parametrize("is_broken", [True, False], ids=["broken", "refusing"])
+@on_virtual_time
+async def test_a_replica_whose_files_stay_is_stopped_all_the_same(is_broken: bool) -> None:
+    async with coordinated() as broker:
+        member = await member_of(broker)
+        faults = broker.disk.faults
+        if is_broken:
+            broker.disk.break_file("/data/a")
+            broker.disk.break_file("/data/b")
+        else:
+            faults.refused_operations = range(faults.operation_count + 1, sys.maxsize)
+        stopped = await stop(broker, epoch=-2, deletes=True)
+        faults.refused_operations = range(0)
+        assert stopped is ErrorCode.KAFKA_STORAGE_ERROR
+        assert await member.heartbeat() is ErrorCode.NOT_COORDINATOR
+        assert await committed(broker) == (-1, ErrorCode.NOT_COORDINATOR)
 
 
 @on_virtual_time

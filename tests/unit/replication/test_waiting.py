@@ -103,18 +103,33 @@ async def test_a_partition_that_is_stopped_answers_who_waits() -> None:
 
 @on_virtual_time
 async def test_too_few_replicas_are_found_before_the_append_or_after_it() -> None:
-    world = World(min_insync=2)
+    world = World()
     partition = await world.led(isr=BOTH)
     results, answers = produce(world, partition)
     partition.isr = (1,)
     partition.advance()
+    partition.min_insync = 2  # more are asked for while it is judged
     world.replicas.recheck(partition)
     assert answers.is_there
     assert codes(results) == [ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND]
-    await world.become(epoch=1, isr=(1,), replicas=BOTH)
     with pytest.raises(KafkaError) as refused:
         partition.append(batch(b"x"), acks=-1, now_ms=NOW_MS)
     assert refused.value.code is ErrorCode.NOT_ENOUGH_REPLICAS
+
+
+@on_virtual_time
+async def test_what_too_few_replicas_have_is_not_committed() -> None:
+    world = World(min_insync=2)
+    partition = await world.led(isr=BOTH)
+    results, answers = produce(world, partition)
+    await world.become(epoch=1, isr=(1,), replicas=BOTH)
+    world.append(partition, b"y", acks=1)
+    assert (answers.is_there, partition.local_log().high_watermark) == (False, 0)
+    await asyncio.sleep(30.001)
+    assert codes(results) == [ErrorCode.REQUEST_TIMED_OUT]
+    await world.become(epoch=2, isr=BOTH)
+    world.fetched(partition, FOLLOWER, 2)
+    assert partition.local_log().high_watermark == 2
 
 
 @on_virtual_time

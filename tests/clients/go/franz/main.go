@@ -98,6 +98,8 @@ func (c *client) produce(ctx context.Context, words []string) (any, error) {
 		kgo.SeedBrokers(c.bootstrap), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.RequiredAcks(acks[words[3]]), kgo.ProducerBatchCompression(codecs[words[2]]),
 		kgo.ProducerLinger(5 * time.Millisecond),
+		// After a loss it asks who leads before it sends again, by default every five seconds at most.
+		kgo.MetadataMinAge(100 * time.Millisecond),
 	}
 	if words[4] != "true" {
 		options = append(options, kgo.DisableIdempotentWrite())
