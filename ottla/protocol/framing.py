@@ -130,21 +130,18 @@ def encode_response_pieces(
         response_header_version(key, version),
     )
     encode_into(parts.append, body, version)
+    parts[0] = _SIZE.pack(sum(map(len, parts)))
     try:
-        parts[0] = _SIZE.pack(sum(map(len, parts)))
         return [b"".join(parts)]
     except TypeError:  # records that lie elsewhere cannot be joined
-        parts[0] = b""
         return _pieces(parts)
 
 
 def _pieces(parts: list[Any]) -> list[bytes | RecordsElsewhere]:
-    size = sum(part.size_bytes if hasattr(part, "size_bytes") else len(part) for part in parts)
-    parts[0] = _SIZE.pack(size)
     pieces: list[bytes | RecordsElsewhere] = []
     joined = 0
     for index, part in enumerate(parts):
-        if hasattr(part, "size_bytes"):
+        if type(part) is not bytes and hasattr(part, "size_bytes"):
             pieces += [b"".join(parts[joined:index]), part]
             joined = index + 1
     if joined < len(parts):

@@ -76,6 +76,9 @@ class RecordsElsewhere(Protocol):
     @property
     def size_bytes(self) -> int: ...
 
+    def __len__(self) -> int:
+        """The same: pieces are counted as bytes are."""
+
 
 # A view where it was read, so that a megabyte of batches is not copied once more.
 Records = Annotated[bytes | memoryview | RecordsElsewhere, RECORDS]

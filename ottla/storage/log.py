@@ -409,6 +409,16 @@ class Log:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, detail)
         if offset >= up_to:
             return None
+        active = self.segments[-1]
+        tail_offset, position, end = active.tail
+        if (
+            offset == tail_offset
+            and up_to == self.next_offset
+            and end == active.size_bytes
+            and end - position <= max_bytes
+        ):
+            # Who has read all gets what is new: nothing has to be looked up.
+            return Slice(active.log, position, end - position, offset)
         number = self.segment_number(offset)
         for following, segment in enumerate(self.segments[number:], number + 1):
             place = segment.find(offset)

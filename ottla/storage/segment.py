@@ -28,6 +28,7 @@ _NO_FILE = -1
 _LARGE_PIECE_BYTES = 1024 * 1024
 MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
+_NO_TAIL = (-1, 0, -1)
 
 
 # An `Append` without its names, which cost more to make than a small batch costs to check.
@@ -74,6 +75,8 @@ class Segment:
         self.reserve = Reserve()
         self.has_gaps = False  # known after a check: compaction has been here
         self._indexes_are_new = False  # made from the log, so that they agree with it
+        # What was written last: its first offset, its place, and where the segment ended with it.
+        self.tail = _NO_TAIL
 
     @classmethod
     def create(
@@ -174,6 +177,7 @@ class Segment:
 
     def _note(self, appends: Sequence[AppendFields]) -> None:
         """Take into account what now stands at the segment's end."""
+        position = self.size_bytes
         if self.first_timestamp is None and appends:  # none, if what was to be queued was refused
             self._note_first(appends[0][3])
         interval_bytes, latest = self.config.index_interval_bytes, self.max_timestamp
@@ -186,6 +190,8 @@ class Segment:
             size = len(data)
             self._bytes_since_entry += size
             self.size_bytes += size
+        if appends:
+            self.tail = (appends[0][1], position, self.size_bytes)
 
     def note_batch(self, size_bytes: int, last_offset: int, max_timestamp: int) -> None:
         """The same for one batch, from its header alone."""
