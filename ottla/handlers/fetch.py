@@ -5,23 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
-from ottla.handlers.current_leader import current_leader, nodes
-from ottla.handlers.fetch_size import answer_bytes, told_of, without_records
+from ottla.handlers.fetch_answer import answer_fetch
+from ottla.handlers.fetch_size import answer_bytes
 from ottla.handlers.metered_call import MeteredCall
-from ottla.handlers.old_fetch import (
-    MAGIC_2_FROM,
-    Conversion,
-    refusal_for_old_readers,
-    refuse_partition,
-)
 from ottla.network.connection import Connection
-from ottla.network.pieces import FilePiece
 from ottla.protocol.apis.fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
-    LeaderIdAndEpoch,
-    NodeEndpoint,
     PartitionData,
 )
 from ottla.protocol.errors import ErrorCode, KafkaError
@@ -29,19 +20,10 @@ from ottla.protocol.primitives import ZERO_UUID
 from ottla.replication.delayed_fetch import DelayedFetch, is_enough
 from ottla.replication.fetch_sessions import NO_SESSION, Asked, Fetch, Key
 from ottla.replication.reading import Found, Reader, Wanted, isolation_of, read
-from ottla.storage.files import DiskFailed
-from ottla.storage.slice import Slice
 from ottla.timing.purgatory import Purgatory
 
 _FETCH = FetchRequest.api_key
 _TOPIC_IDS_FROM = 13
-_CURRENT_LEADER_FROM = 16
-_MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
-# What a reader can be told, and mend, is no failure: so does Kafka count.
-_EXPECTED = (
-    *_MOVED, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.OFFSET_OUT_OF_RANGE,
-    ErrorCode.UNKNOWN_LEADER_EPOCH,
-)  # fmt: skip
 
 
 def handle_fetch(request: FetchRequest, call: Call) -> None:
@@ -54,7 +36,7 @@ def handle_fetch(request: FetchRequest, call: Call) -> None:
     if any(each.partition is None for each in wanted):
         # They come last in the answer, as in Kafka.
         wanted, fetch.asked = _unheard_of_last(wanted, fetch.asked)
-    reply = _reply
+    reply = answer_fetch
     if isinstance(call, MeteredCall):
         if reader.is_follower:
             call.is_exempt = True
@@ -174,7 +156,7 @@ def _reply_if_quota_allows(call: Call, fetch: Fetch, found: list[Found]) -> None
     assert isinstance(call, MeteredCall)
     rest_ms = call.throttle_fetch(answer_bytes(fetch, found, version=call.version))
     if not rest_ms:
-        _reply(call, fetch, found)
+        answer_fetch(call, fetch, found)
         return
     session_id = NO_SESSION
     if fetch.session is not None and fetch.is_incremental:
@@ -182,114 +164,6 @@ def _reply_if_quota_allows(call: Call, fetch: Fetch, found: list[Found]) -> None
     elif fetch.session is not None:
         call.services.sessions.end(fetch.session)
     call.reply(FetchResponse(throttle_time_ms=rest_ms, session_id=session_id, responses=[]))
-
-
-def _reply(call: Call, fetch: Fetch, found: list[Found]) -> None:
-    if call.connection.is_closed:
-        return
-    session = fetch.session
-    topics: list[FetchableTopicResponse] = []
-    conversions: list[Conversion] = []
-    last: object = None
-    has_errors = False
-    for asked, each in zip(fetch.asked, found, strict=True):
-        if session is not None:
-            told = told_of(each)
-            is_news = session.is_news(asked.key, told, is_incremental=fetch.is_incremental)
-            if not is_news and fetch.is_incremental:
-                continue
-        if asked.key.topic != last:
-            last = asked.key.topic
-            topics.append(
-                FetchableTopicResponse(
-                    topic=each.wanted.topic, topic_id=each.wanted.topic_id, partitions=[]
-                )
-            )
-        data = _partition_data(call, each, conversions)
-        has_errors = has_errors or bool(data.error_code)
-        topics[-1].partitions.append(data)
-    session_id = session.id if session is not None else NO_SESSION
-    response = FetchResponse(session_id=session_id, responses=topics)
-    if has_errors and call.version >= _CURRENT_LEADER_FROM:
-        _tell_leaders(call, response)
-    if conversions:
-        _reply_converted(call, response, conversions)
-        return
-    cold = [each.slice for each in found if each.slice is not None and _is_cold(each, each.slice)]
-    if cold:
-        # Read from the disk in a file thread; sendfile would let everybody wait for it.
-        call.services.replicas.hop.run(
-            lambda: [each.read_ahead() for each in cold],
-            lambda error: _reply_after_reading(call, response, error),
-        )
-    else:
-        call.reply(response, may_hold_errors=has_errors)
-
-
-def _tell_leaders(call: Call, response: FetchResponse) -> None:
-    leaders = []
-    for topic in response.responses:
-        for each in topic.partitions:
-            if each.error_code in _MOVED:
-                leader = current_leader(call, topic.topic, each.partition_index)
-                each.current_leader = LeaderIdAndEpoch(**leader._asdict())
-                leaders.append(leader.leader_id)
-    response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes(call, leaders)]
-
-
-def _reply_converted(call: Call, response: FetchResponse, conversions: list[Conversion]) -> None:
-    """Nobody knows how much there is in what is compressed: not on the loop."""
-
-    def run() -> None:
-        for each in conversions:
-            each.run()
-
-    def reply(bug: BaseException | None) -> None:
-        for each in conversions:
-            each.settle()
-        if bug is not None:
-            call.connection.close()  # there is no answer to wait for
-            raise bug
-        call.reply(response)
-
-    call.services.replicas.hop.run(run, reply)
-
-
-def _reply_after_reading(call: Call, response: FetchResponse, error: BaseException | None) -> None:
-    if isinstance(error, DiskFailed):
-        call.services.replicas.disk_failed(error)
-        call.connection.close()
-    call.reply(response)
-
-
-def _is_cold(found: Found, slice_: Slice) -> bool:
-    """What was appended lately is in memory: only closed segments are asked about."""
-    partition = found.wanted.partition
-    assert partition is not None
-    log = partition.log
-    return log is not None and slice_.file is not log.active.log and not slice_.is_cached()
-
-
-def _partition_data(call: Call, found: Found, conversions: list[Conversion]) -> PartitionData:
-    """What old readers need in another format is left to a conversion."""
-    partition, slice_ = found.wanted.partition, found.slice
-    data = without_records(found)
-    traffic = call.services.replicas.traffic
-    if partition is not None and found.error and found.error not in _EXPECTED:
-        traffic.of(partition.topic).failed_fetches += 1
-    if slice_ is not None and partition is not None:
-        if call.is_follower:
-            traffic.replication_bytes_out += slice_.length
-        else:
-            traffic.of(partition.topic).bytes_out += slice_.length
-        refusal = refusal_for_old_readers(call.version, partition)
-        if refusal:
-            refuse_partition(data, refusal)
-        elif call.version < MAGIC_2_FROM:
-            conversions.append(Conversion(call, found, data))
-        else:
-            data.records = FilePiece(slice_.file, slice_.position, slice_.length)
-    return data
 
 
 def refuse(request: FetchRequest, error: KafkaError) -> FetchResponse:

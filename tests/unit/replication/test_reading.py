@@ -191,6 +191,7 @@ async def test_a_corrupt_log_is_told_of_its_partition_only_and_once_in_the_broke
     partitions = [await world.led(index) for index in range(2)]
     for partition in partitions:
         world.append(partition, b"a")
+        world.append(partition, b"b")  # what was written last is not looked at again
     world.disk.flip_bit(partitions[0].local_log().active.log.path, MAGIC_AT)
     asked = [wanted(each) for each in partitions]
     for _ in range(2):

@@ -1,0 +1,197 @@
+"""The answer to a fetch, from what was found for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+
+from ottla.handlers.call import Call
+from ottla.handlers.current_leader import current_leader, nodes
+from ottla.handlers.fetch_size import told_of, without_records
+from ottla.handlers.metered_call import MeteredCall
+from ottla.handlers.old_fetch import (
+    MAGIC_2_FROM,
+    Conversion,
+    refusal_for_old_readers,
+    refuse_partition,
+)
+from ottla.network.pieces import FilePiece, Piece
+from ottla.protocol.apis.fetch import (
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.fetch_writer import PLAIN_FROM, FetchWriter
+from ottla.replication.fetch_sessions import NO_SESSION, Fetch
+from ottla.replication.reading import Found
+from ottla.storage.files import DiskFailed
+from ottla.storage.slice import Slice
+
+_CURRENT_LEADER_FROM = 16
+_MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+# What a reader can be told, and mend, is no failure: so does Kafka count.
+_EXPECTED = (
+    *_MOVED, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.OFFSET_OUT_OF_RANGE,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+)  # fmt: skip
+
+
+def answer_fetch(call: Call, fetch: Fetch, found: list[Found]) -> None:
+    if call.connection.is_closed:
+        return
+    session = fetch.session
+    session_id = session.id if session is not None else NO_SESSION
+    told = found if session is None else _news(fetch, found)
+    if (
+        call.version >= PLAIN_FROM
+        and not isinstance(call, MeteredCall)
+        and all(map(_is_plain, told))
+    ):
+        pieces = _plain_answer(call, session_id, told)
+        _send_when_read(call, told, lambda: call.reply_with(pieces))
+        return
+    conversions: list[Conversion] = []
+    response = FetchResponse(session_id=session_id, responses=[])
+    for (topic, topic_id), partitions in groupby(told, _topic_of):
+        data = [_partition_data(call, each, conversions) for each in partitions]
+        response.responses.append(
+            FetchableTopicResponse(topic=topic, topic_id=topic_id, partitions=data)
+        )
+    has_errors = any(each.error_code for topic in response.responses for each in topic.partitions)
+    if has_errors and call.version >= _CURRENT_LEADER_FROM:
+        _tell_leaders(call, response)
+    if conversions:
+        _send_converted(call, response, conversions)
+    else:
+        _send_when_read(call, told, lambda: call.reply(response, may_hold_errors=has_errors))
+
+
+def _news(fetch: Fetch, found: list[Found]) -> list[Found]:
+    """What the reader has not heard of in this session; if it has just begun, everything."""
+    session, is_incremental = fetch.session, fetch.is_incremental
+    assert session is not None
+    news = []
+    for asked, each in zip(fetch.asked, found, strict=True):
+        is_news = session.is_news(asked.key, told_of(each), is_incremental=is_incremental)
+        if is_news or not is_incremental:
+            news.append(each)
+    return news
+
+
+def _is_plain(found: Found) -> bool:
+    return not (found.error or found.aborted or found.diverging)
+
+
+def _topic_of(found: Found) -> tuple[str, bytes]:
+    return found.wanted.topic, found.wanted.topic_id
+
+
+def _plain_answer(call: Call, session_id: int, told: list[Found]) -> list[Piece]:
+    topics = [(key, list(each)) for key, each in groupby(told, _topic_of)]
+    writer = FetchWriter(
+        call.version,
+        correlation_id=call.correlation_id,
+        session_id=session_id,
+        topic_count=len(topics),
+    )
+    for (topic, topic_id), partitions in topics:
+        writer.topic(topic, topic_id, partition_count=len(partitions))
+        for each in partitions:
+            slice_ = each.slice
+            if slice_ is not None:
+                _count_read(call, topic, slice_.length)
+            writer.partition(
+                each.wanted.partition_index,
+                each.high_watermark,
+                each.last_stable_offset,
+                each.log_start_offset,
+                reads_committed=each.aborted is not None,
+                records=b"" if slice_ is None else _piece_of(slice_),
+            )
+    return writer.pieces()  # type: ignore[return-value]  # what lies elsewhere are our pieces
+
+
+def _piece_of(slice_: Slice) -> FilePiece:
+    return FilePiece(slice_.file, slice_.position, slice_.length)
+
+
+def _count_read(call: Call, topic: str, size_bytes: int) -> None:
+    traffic = call.services.replicas.traffic
+    if call.is_follower:
+        traffic.replication_bytes_out += size_bytes
+    else:
+        traffic.of(topic).bytes_out += size_bytes
+
+
+def _partition_data(call: Call, found: Found, conversions: list[Conversion]) -> PartitionData:
+    """What old readers need in another format is left to a conversion."""
+    partition, slice_ = found.wanted.partition, found.slice
+    data = without_records(found)
+    if partition is not None and found.error and found.error not in _EXPECTED:
+        call.services.replicas.traffic.of(partition.topic).failed_fetches += 1
+    if slice_ is not None and partition is not None:
+        _count_read(call, partition.topic, slice_.length)
+        refusal = refusal_for_old_readers(call.version, partition)
+        if refusal:
+            refuse_partition(data, refusal)
+        elif call.version < MAGIC_2_FROM:
+            conversions.append(Conversion(call, found, data))
+        else:
+            data.records = _piece_of(slice_)
+    return data
+
+
+def _tell_leaders(call: Call, response: FetchResponse) -> None:
+    leaders = []
+    for topic in response.responses:
+        for each in topic.partitions:
+            if each.error_code in _MOVED:
+                leader = current_leader(call, topic.topic, each.partition_index)
+                each.current_leader = LeaderIdAndEpoch(**leader._asdict())
+                leaders.append(leader.leader_id)
+    response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes(call, leaders)]
+
+
+def _send_converted(call: Call, response: FetchResponse, conversions: list[Conversion]) -> None:
+    """Nobody knows how much there is in what is compressed: not on the loop."""
+
+    def run() -> None:
+        for each in conversions:
+            each.run()
+
+    def reply(bug: BaseException | None) -> None:
+        for each in conversions:
+            each.settle()
+        if bug is not None:
+            call.connection.close()  # there is no answer to wait for
+            raise bug
+        call.reply(response)
+
+    call.services.replicas.hop.run(run, reply)
+
+
+def _send_when_read(call: Call, told: list[Found], send: Callable[[], None]) -> None:
+    cold = [each.slice for each in told if each.slice is not None and _is_cold(each, each.slice)]
+    if not cold:
+        send()
+        return
+
+    def reply(error: BaseException | None) -> None:
+        if isinstance(error, DiskFailed):
+            call.services.replicas.disk_failed(error)
+            call.connection.close()
+        send()
+
+    # Read from the disk in a file thread; sendfile would let everybody wait for it.
+    call.services.replicas.hop.run(lambda: [each.read_ahead() for each in cold], reply)
+
+
+def _is_cold(found: Found, slice_: Slice) -> bool:
+    """What was appended lately is in memory: only closed segments are asked about."""
+    partition = found.wanted.partition
+    assert partition is not None
+    log = partition.log
+    return log is not None and slice_.file is not log.active.log and not slice_.is_cached()
