@@ -327,6 +327,10 @@ class LogDirectory:
 
     def take_away(self, partition: TopicPartition, *, tag: str) -> str:
         """The same, but it is for good only after `sync`."""
+        renamed = str(FolderName(*partition, Fate.DELETE, tag))
+        # First: if that fails the log is still ours, and can be taken away again.
+        self.disk.rename(f"{self.path}/{self.folders[partition]}", f"{self.path}/{renamed}")
+        del self.folders[partition]
         log = self._logs.pop(partition, None)
         if log is not None:
             for dropped in log.unfinished:
@@ -334,8 +338,6 @@ class LogDirectory:
             for segment in log.segments:
                 # To give blocks back may wait for the disk: whoever removes the files does it.
                 segment.close(keeps_reserve=True)
-        renamed = str(FolderName(*partition, Fate.DELETE, tag))
-        self.disk.rename(f"{self.path}/{self.folders.pop(partition)}", f"{self.path}/{renamed}")
         self.checkpoints.forget(partition)
         self.on_cut(partition)
         self.deleted_folders.append(renamed)

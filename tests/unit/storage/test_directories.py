@@ -133,6 +133,23 @@ def test_a_deleted_partition_is_renamed_first_and_removed_later(disk: SimulatedD
     assert disk.status(f"/data/{renamed}") is None
 
 
+def test_a_partition_that_could_not_be_renamed_can_be_deleted_again(
+    disk: SimulatedDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = open_one(disk)
+    directory.create(ORDERS, topic_id=None, now_ms=NOW_MS)
+    with monkeypatch.context() as patched:
+        patched.setattr(disk, "rename", failing)
+        with pytest.raises(OSError, match="busy"):
+            directory.delete(ORDERS, tag="ab" * 16)
+    renamed = directory.delete(ORDERS, tag="ab" * 16)
+    assert [name for name in disk.names("/data") if name.startswith("orders")] == [renamed]
+
+
+def failing(_old: str, _new: str) -> None:
+    raise OSError("busy")
+
+
 def test_what_was_to_be_deleted_is_remembered_over_a_restart(disk: SimulatedDisk) -> None:
     directory = open_one(disk)
     directory.create(ORDERS, topic_id=None, now_ms=NOW_MS)
