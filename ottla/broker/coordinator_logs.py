@@ -161,6 +161,8 @@ class PartitionLog:
     def read(self, from_offset: int, *, max_bytes: int, on_read: OnRead) -> None:
         try:
             found = self._find(from_offset, max_bytes)
+            if found is not None:
+                found.file.pin()  # compaction may put another in its place meanwhile
         except KafkaError as error:
             code = error.code
             self._replicas.tick.settle(lambda: on_read(code))
@@ -180,9 +182,8 @@ class PartitionLog:
         return log.read(offset, max_bytes=max_bytes, up_to=log.next_offset)
 
     def _read(self, found: Slice, on_read: OnRead) -> None:
-        """In a file thread: what is loaded has mostly not been looked at for long."""
+        """In a file thread: what is loaded has mostly not been looked at for long. It is pinned."""
         data: list[bytes] = []
-        found.file.pin()  # compaction may put another in its place meanwhile
 
         def done(error: BaseException | None) -> None:
             found.file.unpin()

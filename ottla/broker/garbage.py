@@ -1,6 +1,7 @@
 """Full collections wait until nobody asks for anything: the loop stands still for their time.
 
-The young generations are collected as ever: they are small.
+The young generations are collected as ever: they are small. With them goes back to the system what
+was freed since.
 """
 
 from __future__ import annotations
@@ -9,9 +10,16 @@ import asyncio
 import gc
 from collections.abc import Callable
 
+from ottla.storage.disk import give_back_memory
+
 _INTERVAL_S = 5.0
 _LONGEST_WAIT = 120  # intervals: after ten minutes without a pause it is done all the same
 _NEVER = 0x7FFF_FFFF
+
+
+def _collect() -> None:
+    gc.collect()
+    give_back_memory()
 
 
 class GarbageRest:
@@ -21,7 +29,7 @@ class GarbageRest:
         self,
         loop: asyncio.AbstractEventLoop,
         request_count: Callable[[], int],
-        collect: Callable[[], object] = gc.collect,
+        collect: Callable[[], object] = _collect,
     ) -> None:
         self._loop = loop
         self._request_count = request_count

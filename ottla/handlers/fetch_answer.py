@@ -45,18 +45,20 @@ def answer_fetch(call: Call, fetch: Fetch, found: list[Found]) -> None:
     session = fetch.session
     session_id = session.id if session is not None else NO_SESSION
     told = found if session is None else _news(fetch, found)
+    pieces = _pinned(told, is_converted=call.version < MAGIC_2_FROM)
     if (
         call.version >= PLAIN_FROM
         and not isinstance(call, MeteredCall)
         and all(map(_is_plain, told))
     ):
-        pieces = _plain_answer(call, session_id, told)
-        _send_when_read(call, told, lambda: call.reply_with(pieces))
+        answer = _plain_answer(call, session_id, told, pieces)
+        _send_when_read(call, told, lambda: call.reply_with(answer))
         return
     conversions: list[Conversion] = []
     response = FetchResponse(session_id=session_id, responses=[])
+    left = iter(pieces)
     for (topic, topic_id), partitions in groupby(told, _topic_of):
-        data = [_partition_data(call, each, conversions) for each in partitions]
+        data = [_partition_data(call, each, next(left), conversions) for each in partitions]
         response.responses.append(
             FetchableTopicResponse(topic=topic, topic_id=topic_id, partitions=data)
         )
@@ -81,6 +83,22 @@ def _news(fetch: Fetch, found: list[Found]) -> list[Found]:
     return news
 
 
+def _pinned(told: list[Found], *, is_converted: bool) -> list[FilePiece | None]:
+    """What will be sent of each; one that cannot be opened any more is told of as that."""
+    pieces: list[FilePiece | None] = []
+    for number, each in enumerate(told):
+        slice_, piece = each.slice, None
+        if slice_ is not None and not is_converted:
+            try:
+                piece = FilePiece(slice_.file, slice_.position, slice_.length)
+            except DiskFailed as failure:
+                partition = each.wanted.partition
+                assert partition is not None
+                told[number] = Found(each.wanted, partition.unreadable(failure).code)
+        pieces.append(piece)
+    return pieces
+
+
 def _is_plain(found: Found) -> bool:
     return not (found.error or found.aborted or found.diverging)
 
@@ -89,7 +107,9 @@ def _topic_of(found: Found) -> tuple[str, bytes]:
     return found.wanted.topic, found.wanted.topic_id
 
 
-def _plain_answer(call: Call, session_id: int, told: list[Found]) -> list[Piece]:
+def _plain_answer(
+    call: Call, session_id: int, told: list[Found], pieces: list[FilePiece | None]
+) -> list[Piece]:
     topics = [(key, list(each)) for key, each in groupby(told, _topic_of)]
     writer = FetchWriter(
         call.version,
@@ -97,25 +117,22 @@ def _plain_answer(call: Call, session_id: int, told: list[Found]) -> list[Piece]
         session_id=session_id,
         topic_count=len(topics),
     )
+    left = iter(pieces)
     for (topic, topic_id), partitions in topics:
         writer.topic(topic, topic_id, partition_count=len(partitions))
         for each in partitions:
-            slice_ = each.slice
-            if slice_ is not None:
-                _count_read(call, topic, slice_.length)
+            piece = next(left)
+            if piece is not None:
+                _count_read(call, topic, piece.size_bytes)
             writer.partition(
                 each.wanted.partition_index,
                 each.high_watermark,
                 each.last_stable_offset,
                 each.log_start_offset,
                 reads_committed=each.aborted is not None,
-                records=b"" if slice_ is None else _piece_of(slice_),
+                records=piece or b"",
             )
     return writer.pieces()  # type: ignore[return-value]  # what lies elsewhere are our pieces
-
-
-def _piece_of(slice_: Slice) -> FilePiece:
-    return FilePiece(slice_.file, slice_.position, slice_.length)
 
 
 def _count_read(call: Call, topic: str, size_bytes: int) -> None:
@@ -126,7 +143,9 @@ def _count_read(call: Call, topic: str, size_bytes: int) -> None:
         traffic.of(topic).bytes_out += size_bytes
 
 
-def _partition_data(call: Call, found: Found, conversions: list[Conversion]) -> PartitionData:
+def _partition_data(
+    call: Call, found: Found, piece: FilePiece | None, conversions: list[Conversion]
+) -> PartitionData:
     """What old readers need in another format is left to a conversion."""
     partition, slice_ = found.wanted.partition, found.slice
     data = without_records(found)
@@ -137,10 +156,12 @@ def _partition_data(call: Call, found: Found, conversions: list[Conversion]) -> 
         refusal = refusal_for_old_readers(call.version, partition)
         if refusal:
             refuse_partition(data, refusal)
-        elif call.version < MAGIC_2_FROM:
+            if piece is not None:
+                piece.release()
+        elif piece is None:
             conversions.append(Conversion(call, found, data))
         else:
-            data.records = _piece_of(slice_)
+            data.records = piece
     return data
 
 
@@ -170,7 +191,7 @@ def _send_converted(call: Call, response: FetchResponse, conversions: list[Conve
             raise bug
         call.reply(response)
 
-    call.services.replicas.hop.run(run, reply)
+    call.services.replicas.hop.run_in_turn(run, reply)
 
 
 def _send_when_read(call: Call, told: list[Found], send: Callable[[], None]) -> None:

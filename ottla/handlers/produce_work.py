@@ -41,7 +41,8 @@ def prepare_later(call: Call, named: Named, then: Callable[[Named, Prepared], ob
             try:
                 prepared[place] = prepare(records, config, now_ms=now_ms)
             except KafkaError as refusal:
-                prepared[place] = refusal
+                # Its traceback would hold us, and we hold it: all that was unpacked would stay.
+                prepared[place] = refusal.with_traceback(None)
 
     def done(bug: BaseException | None) -> None:
         connection = call.connection
@@ -56,7 +57,7 @@ def prepare_later(call: Call, named: Named, then: Callable[[Named, Prepared], ob
             raise
 
     call.park()
-    call.services.replicas.hop.run(work, done)
+    call.services.replicas.hop.run_in_turn(work, done)
     return True
 
 

@@ -71,6 +71,7 @@ class SimulatedFile:
 
     def pin(self) -> int:
         self._check_usable()
+        self._faults.check(self.path)
         self._pins += 1
         return -1
 

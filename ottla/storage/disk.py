@@ -18,6 +18,7 @@ from ottla.storage.descriptors import Descriptor, Descriptors
 from ottla.storage.files import DiskFailed, Room, Status
 
 raise_descriptor_limit = kernel.raise_descriptor_limit
+give_back_memory = kernel.give_back_memory
 
 MOST_PIECES = 1_000  # of one writev; the kernel's IOV_MAX is 1,024
 

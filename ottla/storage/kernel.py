@@ -20,7 +20,7 @@ _CHUNK = 256 * 1024
 # Read-ahead and eviction work in larger steps than pages, so one byte in so many is proof enough.
 _PROBE_EVERY = 64 * 1024
 
-_Call = Callable[[int, int, int, int], int]
+_Call = Callable[..., int]
 
 
 def _find(argtypes: list[type], *names: str) -> _Call | None:
@@ -42,6 +42,7 @@ _WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
 _int, _int64 = ctypes.c_int, ctypes.c_int64
 _fallocate = _find([_int, _int, _int64, _int64], "fallocate64", "fallocate")
 _sync_file_range = _find([_int, _int64, _int64, ctypes.c_uint], "sync_file_range")
+_malloc_trim = _find([ctypes.c_size_t], "malloc_trim")
 
 
 def reserve_blocks(descriptor: int, *, position: int, length: int) -> bool:
@@ -107,6 +108,12 @@ def lock_file(descriptor: int) -> None:
     else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def give_back_memory() -> None:
+    """What was freed: the C library keeps tens of megabytes for each thread that once had them."""
+    if _malloc_trim is not None:
+        _malloc_trim(0)
 
 
 def raise_descriptor_limit() -> int:
