@@ -376,6 +376,8 @@ class Broker:
             if not self._expire_parked():
                 break
         self.server.stop_serving()
+        await self.hop.rest()  # what came meanwhile; nothing more does
+        self.tick.end()
         await self._stack.aclose()
 
     def _expire_parked(self) -> bool:

@@ -45,15 +45,13 @@ def prepare_later(call: Call, named: Named, then: Callable[[Named, Prepared], ob
                 prepared[place] = refusal.with_traceback(None)
 
     def done(bug: BaseException | None) -> None:
-        connection = call.connection
-        if connection.is_closed:
-            return  # perhaps the whole broker is, and its logs with it
+        """Also for who has gone: with acks=0 nobody waits for more than to have sent it."""
         try:
             if bug is not None:
                 raise bug
             then(kept, prepared)
         except Exception:
-            connection.close()  # there is no answer to wait for
+            call.connection.close()  # there is no answer to wait for
             raise
 
     call.park()
