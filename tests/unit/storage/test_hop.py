@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import TypeVar
 
 from ottla.storage.hop import Hop
@@ -41,8 +42,12 @@ def hop_of(held: Held) -> Hop:
 async def test_two_of_those_in_turn_are_under_way_and_the_next_begins_when_one_ends() -> None:
     held, done = Held(), list[tuple[int, BaseException | None]]()
     hop = hop_of(held)
+
+    def note(number: int, error: BaseException | None) -> None:
+        done.append((number, error))
+
     for number in range(4):
-        hop.run_in_turn(lambda: None, lambda error, number=number: done.append((number, error)))  # type: ignore[misc]
+        hop.run_in_turn(lambda: None, partial(note, number))
     assert len(held.under_way) == 2
     bug = RuntimeError("one that fails gives its turn to the next, too")
     held.end(bug)
@@ -56,20 +61,21 @@ async def test_two_of_those_in_turn_are_under_way_and_the_next_begins_when_one_e
 
 @on_virtual_time
 async def test_who_rests_waits_for_what_is_here_and_not_for_what_comes() -> None:
-    held, done = Held(), list[int]()
+    held, done = Held(), list[BaseException | None]()
     hop = hop_of(held)
-    for number in range(3):
-        hop.run_in_turn(lambda: None, lambda _, number=number: done.append(number))  # type: ignore[misc]
+    for _ in range(3):
+        hop.run_in_turn(lambda: None, done.append)
     resting = asyncio.ensure_future(hop.rest())
     await asyncio.sleep(0)
     hop.run(lambda: None, lambda _: None)
     later = held.under_way.pop()
-    for error in (None, OSError("of which somebody else hears"), None):
+    errors = [None, OSError("of which somebody else hears"), None]
+    for error in errors:
         assert not resting.done()
         held.end(error)
         await asyncio.sleep(0)
     await asyncio.wait_for(resting, 1)
-    assert done == [0, 1, 2]
+    assert done == errors
     assert not later[0].done()
 
 
