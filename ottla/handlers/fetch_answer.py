@@ -8,7 +8,6 @@ from itertools import groupby
 from ottla.handlers.call import Call
 from ottla.handlers.current_leader import current_leader, nodes
 from ottla.handlers.fetch_size import told_of, without_records
-from ottla.handlers.metered_call import MeteredCall
 from ottla.handlers.old_fetch import (
     MAGIC_2_FROM,
     Conversion,
@@ -46,11 +45,8 @@ def answer_fetch(call: Call, fetch: Fetch, found: list[Found]) -> None:
     session_id = session.id if session is not None else NO_SESSION
     told = found if session is None else _news(fetch, found)
     pieces = _pinned(told, is_converted=call.version < MAGIC_2_FROM)
-    if (
-        call.version >= PLAIN_FROM
-        and not isinstance(call, MeteredCall)
-        and all(map(_is_plain, told))
-    ):
+    # Other kinds of call have something to do with the message.
+    if call.version >= PLAIN_FROM and type(call) is Call and all(map(_is_plain, told)):
         answer = _plain_answer(call, session_id, told, pieces)
         _send_when_read(call, told, lambda: call.reply_with(answer))
         return
