@@ -14,7 +14,7 @@ from ottla.handlers.old_fetch import (
     refusal_for_old_readers,
     refuse_partition,
 )
-from ottla.network.pieces import FilePiece, Piece
+from ottla.network.pieces import FilePiece
 from ottla.protocol.apis.fetch import (
     FetchableTopicResponse,
     FetchResponse,
@@ -23,7 +23,6 @@ from ottla.protocol.apis.fetch import (
     PartitionData,
 )
 from ottla.protocol.errors import ErrorCode
-from ottla.protocol.fetch_writer import PLAIN_FROM, FetchWriter
 from ottla.replication.fetch_sessions import NO_SESSION, Fetch
 from ottla.replication.reading import Found
 from ottla.storage.files import DiskFailed
@@ -45,11 +44,6 @@ def answer_fetch(call: Call, fetch: Fetch, found: list[Found]) -> None:
     session_id = session.id if session is not None else NO_SESSION
     told = found if session is None else _news(fetch, found)
     pieces = _pinned(told, is_converted=call.version < MAGIC_2_FROM)
-    # Other kinds of call have something to do with the message.
-    if call.version >= PLAIN_FROM and type(call) is Call and all(map(_is_plain, told)):
-        answer = _plain_answer(call, session_id, told, pieces)
-        _send_when_read(call, told, lambda: call.reply_with(answer))
-        return
     conversions: list[Conversion] = []
     response = FetchResponse(session_id=session_id, responses=[])
     left = iter(pieces)
@@ -95,40 +89,8 @@ def _pinned(told: list[Found], *, is_converted: bool) -> list[FilePiece | None]:
     return pieces
 
 
-def _is_plain(found: Found) -> bool:
-    return not (found.error or found.aborted or found.diverging)
-
-
 def _topic_of(found: Found) -> tuple[str, bytes]:
     return found.wanted.topic, found.wanted.topic_id
-
-
-def _plain_answer(
-    call: Call, session_id: int, told: list[Found], pieces: list[FilePiece | None]
-) -> list[Piece]:
-    topics = [(key, list(each)) for key, each in groupby(told, _topic_of)]
-    writer = FetchWriter(
-        call.version,
-        correlation_id=call.correlation_id,
-        session_id=session_id,
-        topic_count=len(topics),
-    )
-    left = iter(pieces)
-    for (topic, topic_id), partitions in topics:
-        writer.topic(topic, topic_id, partition_count=len(partitions))
-        for each in partitions:
-            piece = next(left)
-            if piece is not None:
-                _count_read(call, topic, piece.size_bytes)
-            writer.partition(
-                each.wanted.partition_index,
-                each.high_watermark,
-                each.last_stable_offset,
-                each.log_start_offset,
-                reads_committed=each.aborted is not None,
-                records=piece or b"",
-            )
-    return writer.pieces()  # type: ignore[return-value]  # what lies elsewhere are our pieces
 
 
 def _count_read(call: Call, topic: str, size_bytes: int) -> None:
