@@ -372,7 +372,7 @@ class Broker:
         self.transactions.shut_down()
         self.groups.shut_down()
         for _ in range(_MOST_DRAINS):
-            await self.hop.rest()
+            await self.hop.rest()  # threads work for requests that will be answered, too
             if not self._expire_parked():
                 break
         self.server.stop_serving()

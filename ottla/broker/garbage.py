@@ -1,7 +1,7 @@
 """Full collections wait until nobody asks for anything: the loop stands still for their time.
 
-The young generations are collected as ever: they are small. With them goes back to the system what
-was freed since.
+After each, what was freed since goes back to the system. The young generations are collected as
+ever: they are small.
 """
 
 from __future__ import annotations
