@@ -20,6 +20,7 @@ from benchmarks.beside.measuring import (
     show,
     write_results,
 )
+from benchmarks.beside.quiet import wait_until_quiet
 from benchmarks.beside.scenarios import SCENARIOS, WARM_UP
 from benchmarks.beside.table import Figures, Table
 from benchmarks.beside.targets import Target, available
@@ -45,6 +46,8 @@ def main() -> None:
 
 
 def _measure_lives(target: Target, figures: Figures, passes: int, *, quick: bool) -> None:
+    if not quick:
+        wait_until_quiet()
     starts = [life.start_and_idle(target) for _ in range(passes)]
     found = {label: median(each[label] for each in starts) for label in starts[0]}
     if not quick:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.beside import memory, usage
 from benchmarks.beside.admin import Admin
+from benchmarks.beside.quiet import Asked
 from benchmarks.beside.stall import longest_between_ms, stalls
 from benchmarks.beside.targets import Running, Target
 from benchmarks.drivers import driver
@@ -45,9 +46,14 @@ class Bench:
     def amount(self, full: float) -> int:
         return max(1, int(full * self.scale))
 
+    @property
+    def is_quick(self) -> bool:
+        """To see that all runs, not how fast."""
+        return self.scale < 1
+
     def fill_memory(self) -> None:
-        """Before a run that takes much of it; a quick one does not say how fast."""
-        if self.scale == 1:
+        """Before a run that takes much of it."""
+        if not self.is_quick:
             memory.fill()
 
     def client(self, mode: str, topic: str, **options: object) -> Outcome:
@@ -82,8 +88,9 @@ class Bench:
 
     def _drive(self, program: str, mode: str, options: dict[str, object]) -> Outcome:
         stalls_before = stalls(self.running.metrics_url)
-        before = usage.cpu_seconds(self.running.pids)
+        before, asked = usage.cpu_seconds(self.running.pids), Asked.read()
         outcome = driver.drive(program, mode, options)
+        outcome["stolen"] = round(asked.stolen_until(Asked.read()), 3)
         outcome["broker_cpu_s"] = round(usage.cpu_seconds(self.running.pids) - before, 2)
         stalls_after = stalls(self.running.metrics_url)
         if stalls_before and stalls_after:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.beside import usage
 from benchmarks.beside.bench import Bench, empty_folder, started
+from benchmarks.beside.quiet import ATTEMPTS, BEARABLE, wait_until_quiet
 from benchmarks.beside.rows import Row
 from benchmarks.beside.scenarios import Scenario
 from benchmarks.beside.stall import longest_stall_ms
@@ -98,9 +99,26 @@ def _take_turns(
     turns: dict[str, list[Turn]] = {name: [] for name in benches}
     for number in range(passes):
         for name in sorted(benches, reverse=number % 2 == 1):  # nobody is always the first
-            bench = benches[name]
-            turns[name].append(Turn(scenario.run(bench), bench.outcomes[-1]))
+            turns[name].append(_take_turn(scenario, benches[name]))
     return turns
+
+
+def _take_turn(scenario: Scenario, bench: Bench) -> Turn:
+    """Of several attempts the one that the host disturbed least; mostly the first is quiet."""
+    earlier, attempts = bench.take_outcomes(), []
+    for _ in range(ATTEMPTS):
+        if not bench.is_quick:
+            wait_until_quiet()
+        attempts.append((scenario.run(bench), bench.take_outcomes()))
+        if bench.is_quick or _stolen(attempts[-1][1]) <= BEARABLE:
+            break
+    figures, outcomes = min(attempts, key=lambda attempt: _stolen(attempt[1]))
+    bench.outcomes = earlier + outcomes
+    return Turn(figures, outcomes[-1])
+
+
+def _stolen(outcomes: Sequence[Outcome]) -> float:
+    return max(each["stolen"] for each in outcomes)
 
 
 def _ratios(scenario: Scenario, taken: Mapping[str, Sequence[Turn]]) -> dict[str, list[float]]:
@@ -123,7 +141,8 @@ def _note_turns(of: str, figures: Figures, scenario: Scenario, turns: Sequence[T
     # Where the client takes a whole core, the broker is not what limits.
     share = median(each["client_cpu_s"] / each["seconds"] for each in outcomes)
     cpu = f"client {client_s:.2f} s, {share:.0%} of a core; broker {broker_s:.2f} s"
-    print(f"{'':44} cpu: {cpu}{_stalls(outcomes)}", flush=True)
+    taken = f"; the host took {_stolen(outcomes):.0%}" if _stolen(outcomes) > BEARABLE else ""
+    print(f"{'':44} cpu: {cpu}{_stalls(outcomes)}{taken}", flush=True)
 
 
 def _stalls(outcomes: Sequence[Outcome]) -> str:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.beside import usage
 from benchmarks.beside.bench import Bench
+from benchmarks.beside.quiet import Asked
 from benchmarks.drivers.driver import Outcome
 from ottla.pipelines.datasource.source import register
 from ottla.pipelines.jars import CONNECTOR, have
@@ -61,7 +62,7 @@ def measured(bench: Bench, work: Callable[[], object], *, count: int, size: int)
     context: Any = spark().sparkContext
     java = (context._gateway.proc.pid,)
     brokers_before, before = usage.cpu_seconds(bench.running.pids), usage.cpu_seconds(java)
-    began = time.perf_counter()
+    asked, began = Asked.read(), time.perf_counter()
     work()
     seconds = time.perf_counter() - began
     outcome = {
@@ -70,6 +71,7 @@ def measured(bench: Bench, work: Callable[[], object], *, count: int, size: int)
         "mb_per_second": count * size / seconds / 1e6,
         "client_cpu_s": round(usage.cpu_seconds(java) - before, 2),
         "broker_cpu_s": round(usage.cpu_seconds(bench.running.pids) - brokers_before, 2),
+        "stolen": round(asked.stolen_until(Asked.read()), 3),
     }
     bench.outcomes.append(outcome)
     return outcome

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.beside import plots
+from benchmarks.beside.quiet import Asked
 from benchmarks.beside.rows import Must, Row, above, at_least, at_most, below
 from benchmarks.beside.scenarios import SCENARIOS
 from benchmarks.beside.stall import find_stall_ms, find_stalls, longest_between_ms
@@ -63,6 +64,13 @@ def test_the_longest_stall_of_a_run_is_that_of_the_last_bucket_that_grew() -> No
     assert after == {1.0: 3, 10.0: 5, float("inf"): 6}
     assert longest_between_ms(before, after) == 10
     assert longest_between_ms({}, after) == float("inf")
+
+
+def test_what_the_host_took_is_a_share_of_what_was_asked_for() -> None:
+    before = Asked.read("cpu  100 5 50 9000 30 1 4 40 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
+    after = Asked.read("cpu  140 5 80 9900 30 1 14 60 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
+    assert before.stolen_until(after) == 0.2  # 20 of 100; being idle is not asking
+    assert after.stolen_until(after) == 0
 
 
 def test_every_row_has_a_name_of_its_own() -> None:
