@@ -29,13 +29,19 @@ PASSES = 3
 Runs = dict[str, list[Outcome]]
 
 
-def read_options(name: str) -> argparse.Namespace:
+def read_options(name: str, *, knows_again: bool = False) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks {name}")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, once")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows with this in their name")
     parser.add_argument(
         "--passes", type=int, default=PASSES, help="how often each is run; the median counts"
     )
+    if knows_again:
+        parser.add_argument(
+            "--again",
+            action="store_true",
+            help="what the last whole run left open, or the host disturbed; the rest is kept",
+        )
     both = ("kafka", "ottla")
     parser.add_argument("--targets", nargs="+", choices=both, default=both)
     options = parser.parse_args()
@@ -51,7 +57,7 @@ def measure_warm(
     table: Table,
     options: argparse.Namespace,
     *,
-    memory: Row,
+    memory: Row | None = None,
 ) -> dict[str, Runs]:
     """All on brokers that have done the warm-up before, and at last what memory they took.
 
@@ -70,7 +76,8 @@ def measure_warm(
                 runs[name][scenario.name] = benches[name].take_outcomes()
             table.ratios |= _ratios(scenario, taken)
         for name, bench in benches.items():
-            note(table.figures[name], memory, usage.peak_mb(bench.running.pids), of=f"{name}: ")
+            if memory is not None:
+                note(table.figures[name], memory, usage.peak_mb(bench.running.pids), of=f"{name}: ")
             if (stall_ms := longest_stall_ms(bench.running.metrics_url)) is not None:
                 print(f"longest stall of {name}'s loop: {stall_ms:.1f} ms")
     return runs
@@ -160,6 +167,17 @@ def show(table: Table, rows: Sequence[Row]) -> list[Row]:
     measured = [row for row in rows if any(row.label in each for each in table.figures.values())]
     print(table.text(measured))
     return measured
+
+
+def read_results(name: str) -> tuple[Table, dict[str, Runs]]:
+    """Of the last whole run."""
+    found = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return Table.of(found["rows"]), found["runs"]
+
+
+def was_disturbed(scenario: Scenario, runs: Mapping[str, Runs]) -> bool:
+    outcomes = [each for run in runs.values() for each in run.get(scenario.name, ())]
+    return bool(outcomes) and _stolen(outcomes) > BEARABLE
 
 
 def write_results(

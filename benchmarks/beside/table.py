@@ -17,6 +17,17 @@ class Table:
     # By the row: Ottla over Kafka in each pass. They tell what is the machine's noise.
     ratios: dict[str, list[float]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, lines: Sequence[dict[str, Any]]) -> Table:
+        """What `as_json` made."""
+        table = cls()
+        for line in lines:
+            for name in ("Kafka", "Ottla"):
+                if (value := line[name.lower()]) is not None:
+                    table.figures.setdefault(name, {})[line["label"]] = value
+            table.ratios[line["label"]] = line["ratios"]
+        return table
+
     def as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         return [self._line(row) for row in rows]
 

@@ -1,7 +1,7 @@
 """Produce: batches into the logs that this broker leads, from the buffer they came in.
 
 Nearly every request names one partition and looks like the one before it: `produce_shortcut.py`
-takes those. Everything else comes here.
+takes those. Everything else comes here; what it is answered with is in `produce_answer.py`.
 """
 
 from __future__ import annotations
@@ -9,24 +9,15 @@ from __future__ import annotations
 from functools import partial
 
 from ottla.handlers.call import Call
-from ottla.handlers.current_leader import current_leader, nodes
 from ottla.handlers.metered_call import MeteredCall
+from ottla.handlers.produce_answer import answer_produce
 from ottla.handlers.produce_shortcut import shortcut_for
 from ottla.handlers.produce_work import NOT_PREPARED, Prepared, copied, prepare_later
+from ottla.handlers.produced_records import check_records, is_transactional
 from ottla.handlers.services import Services
-from ottla.handlers.slow_requests import name_if_slow
-from ottla.handlers.transactional_produce import (
-    ATTRIBUTES_AT,
-    Named,
-    Verdict,
-    producer_of,
-    verify_batches,
-)
+from ottla.handlers.transactional_produce import Named, Verdict, producer_of, verify_batches
 from ottla.network.connection import Connection
 from ottla.protocol.apis.produce import (
-    BatchIndexAndErrorMessage,
-    LeaderIdAndEpoch,
-    NodeEndpoint,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
@@ -35,16 +26,11 @@ from ottla.protocol.apis.produce import (
 from ottla.protocol.errors import ErrorCode, InvalidRecords, KafkaError, ProtocolError
 from ottla.protocol.internal.topics import INTERNAL_TOPICS
 from ottla.protocol.produce_reader import ProduceFrame, read_produce
-from ottla.protocol.records.batch import TRANSACTIONAL_BIT
-from ottla.protocol.records.compression import Codec
-from ottla.protocol.records.layout import CODEC_MASK, LOG_OVERHEAD, MAGIC_AT
+from ottla.protocol.records.layout import MAGIC_AT
 from ottla.replication.delayed_produce import DelayedProduce, PartitionResult
 from ottla.replication.partition import Partition
 
 PRODUCE = 0
-_ONE_BATCH_FROM = 3
-_ZSTD_FROM = 7
-_CURRENT_LEADER_FROM = 10
 _ADMIN_CLIENT = "__admin_client"
 # With what else the log refuses, a producer hears where the log starts.
 _WITHOUT_LOG_START = (
@@ -119,7 +105,7 @@ def _verify(call: Call, frame: ProduceFrame, named: Named, prepared: Prepared) -
     Raises what the whole request is refused with.
     """
     if frame.transactional_id is None:
-        if any(records is not None and _is_transactional(records) for records in named.values()):
+        if any(records is not None and is_transactional(records) for records in named.values()):
             detail = "a transactional batch in a request without a transactional id"
             raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, detail)
         return {}
@@ -148,7 +134,9 @@ def _append_all(
 
 def _answer_when_written(call: Call, frame: ProduceFrame, results: list[PartitionResult]) -> None:
     services = call.services
-    operation = DelayedProduce(results, acks=frame.acks, reply=partial(_reply, call, frame.acks))
+    operation = DelayedProduce(
+        results, acks=frame.acks, reply=partial(answer_produce, call, frame.acks)
+    )
 
     def written() -> None:
         operation.written(services.replicas.produces, timeout_ms=frame.timeout_ms)
@@ -175,7 +163,7 @@ def _append(
         if place not in replicas.partitions and not call.services.metadata.exists(topic, index):
             detail = f"there is no partition {topic}-{index}"
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, detail)
-        view = _check_records(call, records)
+        view = check_records(call, records)
         if refusal is not None:
             raise refusal
         _check_request(frame, topic)
@@ -232,89 +220,6 @@ def _count_refusal(call: Call, topic: str, code: ErrorCode, records: memoryview 
         traffic.bytes_rejected += len(records)
     if code not in _EXPECTED:
         traffic.failed_produces += 1
-
-
-def _check_records(call: Call, view: memoryview | None) -> memoryview | None:
-    """What the version of the request allows; the topic's own rules come with the append.
-
-    None if there is nothing to append, which only old versions may send.
-    """
-    if view is None:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, "null records")
-    size_bytes = _first_batch_bytes(view)
-    if call.version < _ONE_BATCH_FROM:
-        return view if size_bytes else None
-    if not size_bytes:
-        detail = f"{len(view)} bytes that hold no whole batch"
-        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
-    if view[MAGIC_AT] < 2:
-        detail = f"version {call.version} carries batches of magic 2, not {view[MAGIC_AT]}"
-        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
-    if _first_batch_bytes(view[size_bytes:]):
-        detail = f"version {call.version} carries one batch for each partition, not more"
-        raise KafkaError(ErrorCode.INVALID_RECORD, detail)
-    if call.version < _ZSTD_FROM and view[ATTRIBUTES_AT] & CODEC_MASK == Codec.ZSTD:
-        detail = f"version {call.version} may not carry zstd"
-        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, detail)
-    return view
-
-
-def _is_transactional(view: memoryview) -> bool:
-    is_whole = _first_batch_bytes(view) > 0
-    return is_whole and view[MAGIC_AT] == 2 and bool(view[ATTRIBUTES_AT] & TRANSACTIONAL_BIT)
-
-
-def _first_batch_bytes(view: memoryview) -> int:
-    """0 if what is there is not whole."""
-    if len(view) <= ATTRIBUTES_AT:
-        return 0
-    size_bytes = int.from_bytes(view[8:12], "big") + LOG_OVERHEAD
-    return size_bytes if size_bytes <= len(view) else 0
-
-
-def _reply(call: Call, acks: int, results: list[PartitionResult]) -> None:
-    name_if_slow(call, "")  # with the write, and with what it waited for
-    if acks == 0:
-        if any(result.error for result in results):
-            call.connection.close()  # so that the producer asks who leads
-        else:
-            call.reply_with([])
-        return
-    topics: dict[str, list[PartitionProduceResponse]] = {}
-    for result in results:
-        topics.setdefault(result.topic, []).append(
-            PartitionProduceResponse(
-                index=result.index,
-                error_code=result.error,
-                base_offset=result.base_offset,
-                log_append_time_ms=result.log_append_time,
-                log_start_offset=result.log_start_offset,
-                record_errors=[
-                    BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=why)
-                    for index, why in result.record_errors
-                ],
-                error_message=result.error_message,
-            )
-        )
-    responses = [
-        TopicProduceResponse(name=name, partition_responses=partitions)
-        for name, partitions in topics.items()
-    ]
-    response = ProduceResponse(responses=responses)
-    if call.version >= _CURRENT_LEADER_FROM and any(result.error for result in results):
-        _tell_leaders(call, response)
-    call.reply(response)
-
-
-def _tell_leaders(call: Call, response: ProduceResponse) -> None:
-    leaders = []
-    for topic in response.responses:
-        for each in topic.partition_responses:
-            if each.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-                leader = current_leader(call, topic.name, each.index)
-                each.current_leader = LeaderIdAndEpoch(**leader._asdict())
-                leaders.append(leader.leader_id)
-    response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes(call, leaders)]
 
 
 def handle_produce(request: ProduceRequest, call: Call) -> ProduceResponse:

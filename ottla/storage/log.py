@@ -363,7 +363,7 @@ class Log:
     def seal(self) -> None:
         """The active segment's indexes get their files, and so do the producers as they are now."""
         if self.producers.has_seen_ends:
-            self.active.keep_transaction_index()
+            self.active.transactions.keep_file()
         self.active.seal()
         self.save_snapshot()
 

@@ -102,8 +102,8 @@ def open_log(
 def _save_indexes(log: Log, checked: Sequence[Segment]) -> None:
     for segment in log.segments:
         if segment in checked and log.producers.has_seen_ends:
-            segment.keep_transaction_index()
-        if segment in checked or segment.has_unsaved_aborted:
+            segment.transactions.keep_file()
+        if segment in checked or segment.transactions.is_unsaved:
             # Below the recovery point no flush will look after them any more.
             segment.save_indexes(sync=segment.base_offset < log.recovery_point)
 
@@ -252,7 +252,7 @@ def rebuild_producers(log: Log, checked: Sequence[Segment] = ()) -> list[str]:
             batch = read_batch(segment.log, place, check_crc=False)
             completed = replay_batch(log.producers, batch, segment.log.path)
             if completed is not None and completed.is_aborted:
-                segment.find_aborted(AbortedTransaction.of(completed))
+                segment.transactions.include(AbortedTransaction.of(completed))
     return useless
 
 

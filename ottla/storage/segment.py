@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -15,16 +14,11 @@ from ottla.storage.index import OffsetIndex, TimeIndex
 from ottla.storage.index_entries import OFFSET_ENTRY, TIME_ENTRY
 from ottla.storage.reserve import Reserve, within
 from ottla.storage.scan import Place, find, walk
-from ottla.storage.transactions import (
-    ENTRY_BYTES,
-    AbortedTransaction,
-    count_below,
-    parse_transaction_index,
-)
+from ottla.storage.transaction_index import TransactionIndex
+from ottla.storage.transactions import AbortedTransaction
 
 _logger = logging.getLogger(__name__)
 _NO_TIMESTAMP = -1
-_NO_FILE = -1
 _LARGE_PIECE_BYTES = 1024 * 1024
 MAX_RELATIVE_OFFSET = 0x7FFF_FFFF
 _NEVER = 0x7FFF_FFFF_FFFF_FFFF
@@ -68,8 +62,7 @@ class Segment:
         self._log: File | None = None
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
-        self._aborted: list[AbortedTransaction] | None = None
-        self._aborted_saved = 0
+        self.transactions = TransactionIndex(disk, self.path(".txnindex"), base_offset)
         self._bytes_since_entry = 0
         self._indexes_are_full = False
         self.reserve = Reserve()
@@ -86,7 +79,7 @@ class Segment:
         segment.created_ms = now_ms
         segment._offset_index = OffsetIndex(disk, segment.path(".index"), base_offset)
         segment._time_index = TimeIndex(disk, segment.path(".timeindex"), base_offset)
-        segment._aborted = []
+        segment.transactions.begin()
         try:
             segment._log = disk.open(segment.path(".log"), create=True)
             segment._log.truncate(0)
@@ -109,6 +102,7 @@ class Segment:
             self._offset_index.move_to(self.path(".index"))
         if self._time_index is not None:
             self._time_index.move_to(self.path(".timeindex"))
+        self.transactions.path = self.path(".txnindex")
 
     def path(self, suffix: str) -> str:
         return f"{self.folder}/{self.base_offset:020d}{suffix}"
@@ -134,14 +128,7 @@ class Segment:
     @property
     def aborted(self) -> list[AbortedTransaction]:
         """The transactions whose ABORT marker is in this segment."""
-        if self._aborted is None:
-            path = self.path(".txnindex")
-            self._aborted = []
-            if self._disk.status(path) is not None:
-                data = self._disk.read(path)
-                self._aborted = parse_transaction_index(data, path, base_offset=self.base_offset)
-            self._aborted_saved = len(self._aborted)
-        return self._aborted
+        return self.transactions.entries
 
     def has_room_for(self, last_offset: int, size_bytes: int) -> bool:
         """Whether an append still fits by size, by offset and by the indexes."""
@@ -239,8 +226,7 @@ class Segment:
     def reset(self) -> None:
         """Know nothing of the file, so that it can be read from its beginning and noted anew."""
         self._forget_indexes()
-        self._aborted, self._aborted_saved = [], 0
-        self._disk.remove(self.path(".txnindex"))
+        self.transactions.clear()
 
     def _forget_indexes(self) -> None:
         self.size_bytes = self._bytes_since_entry = 0
@@ -315,9 +301,7 @@ class Segment:
             offset = min(offset, place.base_offset)
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)
-        del self.aborted[count_below(self.aborted, offset) :]
-        if self._aborted_saved > len(self.aborted):
-            self._save_aborted(sync=False)  # at once: later nobody could tell old entries from new
+        self.transactions.truncate(offset)
         self._bytes_since_entry = 0
         self._indexes_are_full = False
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last() or (
@@ -380,47 +364,13 @@ class Segment:
 
     def save_indexes(self, *, sync: bool = False) -> None:
         """The offset index last: it says that the others are whole, and may be cut off itself."""
-        self._save_aborted(sync=sync)
+        self.transactions.save(sync=sync)
         if sync:
             self._disk.sync_folder(self.folder)
         if self._time_index is not None:
             self._time_index.save(sync=sync)
         if self._offset_index is not None:
             self._offset_index.save(sync=sync)
-
-    @property
-    def has_unsaved_aborted(self) -> bool:
-        """Whether the index must be saved."""
-        return self._aborted is not None and self._aborted_saved != len(self._aborted)
-
-    def find_aborted(self, found: AbortedTransaction) -> None:
-        """It is in the log; so it must be in the index, if it is not."""
-        number = bisect_left(self.aborted, found.last_offset, key=_marker_offset)
-        if number == len(self.aborted) or self.aborted[number].last_offset != found.last_offset:
-            self.aborted.insert(number, found)
-            self._aborted_saved = min(self._aborted_saved, number)
-
-    def keep_transaction_index(self) -> None:
-        """Even an empty one: where transactions end, a missing index is a lost one.
-
-        Kafka has the file only where a transaction was aborted, and reads any.
-        """
-        if not self.aborted and self._disk.status(self.path(".txnindex")) is None:
-            self._aborted_saved = _NO_FILE
-
-    def _save_aborted(self, *, sync: bool) -> None:
-        if self._aborted is None or not self.has_unsaved_aborted:
-            return
-        kept = max(0, min(self._aborted_saved, len(self._aborted)))
-        file = self._disk.open(self.path(".txnindex"), create=True)
-        try:
-            file.truncate(kept * ENTRY_BYTES)
-            file.append([entry.encode() for entry in self._aborted[kept:]] or [b""])
-            self._aborted_saved = len(self._aborted)
-            if sync:
-                file.sync()
-        finally:
-            file.close()
 
     def seal(self) -> None:
         """No more appends: the last timestamp gets its entry, the indexes get their files."""
@@ -440,7 +390,3 @@ class Segment:
         if self._log is not None:
             self._log.close(keeps_reserve=keeps_reserve)
             self._log = None
-
-
-def _marker_offset(aborted: AbortedTransaction) -> int:
-    return aborted.last_offset

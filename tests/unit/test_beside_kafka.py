@@ -66,6 +66,12 @@ def test_the_longest_stall_of_a_run_is_that_of_the_last_bucket_that_grew() -> No
     assert longest_between_ms({}, after) == float("inf")
 
 
+def test_a_table_comes_back_from_its_lines() -> None:
+    table = Table({"Kafka": {"a": 1}, "Ottla": {"a": 3, "b": 4}}, {"a": [2.5, 3.5], "b": []})
+    rows = [Row("a", "MB/s", at_least(1)), Row("b", "s", below(9))]
+    assert Table.of(table.as_json(rows)) == table
+
+
 def test_what_the_host_took_is_a_share_of_what_was_asked_for() -> None:
     before = Asked.read("cpu  100 5 50 9000 30 1 4 40 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
     after = Asked.read("cpu  140 5 80 9900 30 1 14 60 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
