@@ -55,11 +55,10 @@ def main() -> None:
 def _measure_again(options: Namespace) -> None:
     table, runs = read_results("broker")
     rows = [*(row for each in SCENARIOS for row in each.rows), *life.ROWS]
-    left_open = {line["label"] for line in table.as_json(rows) if line["is_open"]}
     chosen = [
         each
         for each in SCENARIOS
-        if was_disturbed(each, runs) or not left_open.isdisjoint(row.label for row in each.rows)
+        if was_disturbed(each, runs) or any(map(table.is_undecided, each.rows))
     ]
     anew = measure_warm(available(options.targets), chosen, WARM_UP, table, options)
     rows = show(table, rows)

@@ -50,11 +50,11 @@ class Table:
             "ratios": [round(each, 3) for each in self.ratios.get(row.label, [])],
             "must": str(row.must) if row.must else "",
             "ok": is_met,
-            "is_open": is_met is False and self._is_open(row),
+            "is_open": is_met is False and self.is_undecided(row),
         }
 
-    def _is_open(self, row: Row) -> bool:
-        """Whether some passes met the limit and some did not: more of them might tell."""
+    def is_undecided(self, row: Row) -> bool:
+        """Whether some passes met the limit and some did not: others might tell."""
         ratios = self.ratios.get(row.label)
         if not ratios or row.must is None or not row.must.is_ratio:
             return False

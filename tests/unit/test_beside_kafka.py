@@ -50,6 +50,9 @@ def test_what_lies_within_the_noise_of_a_run_is_left_open() -> None:
     _, a, b = table.text(rows).splitlines()
     assert a.split()[4:] == ["0.99", "0.97-1.02", ">=", "1x", "OPEN"]
     assert b.split()[-1] == "SHORT"
+    assert [table.is_undecided(row) for row in rows] == [True, False]
+    table.figures["Ottla"]["a"] = 101  # met, but by no more than the noise
+    assert table.is_undecided(rows[0])
 
 
 def test_the_longest_stall_of_a_run_is_that_of_the_last_bucket_that_grew() -> None:
