@@ -123,16 +123,16 @@ class ProduceShortcut:
             # The length is one more than it says; three empty tag buffers follow the records.
             length, at = _read_varint(buffer, at)
             is_whole = at + length + 2 == end and buffer.endswith(_NO_TAGS, at, end)
-            records = connection.view[at : end - 3]
+            end -= 3
         else:
-            (length,) = _INT32.unpack_from(buffer, at)
-            is_whole = at + 4 + length == end
-            records = connection.view[at + 4 : end]
+            is_whole = at + 4 + _INT32.unpack_from(buffer, at)[0] == end
+            at += 4
+        records = connection.view[at:end]
         if (
             not is_whole
             or len(records) < _SMALLEST_BATCH
-            or records[16] != 2
-            or (records[22] & self._special_bits and not self._is_in_transaction(records))
+            or buffer[at + 16] != 2
+            or (buffer[at + 22] & self._special_bits and not self._is_in_transaction(records))
             or (partition.looks_at_records and partition.needs_work(records))
         ):
             return False

@@ -109,8 +109,7 @@ class SocketDoor:
             return
         outgoing = connection.outgoing
         try:
-            if len(outgoing) == 1 and type(outgoing[0]) is bytes:
-                piece = outgoing[0]
+            if len(outgoing) == 1 and type(piece := outgoing[0]) is bytes:
                 sent = self._send(piece)
                 connection.bytes_out += sent
                 if sent == len(piece):
