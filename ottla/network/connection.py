@@ -122,7 +122,7 @@ class Connection(Receiving):
         shortcut = self.shortcut
         if (
             shortcut is not None
-            and not (self._owns_buffer or self.is_backed_up or self.is_blocked)
+            and not (self.owns_buffer or self.is_backed_up or self.is_blocked)
             and 4 < count < len(self.buffer)
             and _SIZE.unpack_from(self.buffer)[0] == count - 4
         ):
@@ -140,7 +140,7 @@ class Connection(Receiving):
         filled = end == len(self.buffer)
         self.handle()
         if self._end:
-            if not self._owns_buffer:
+            if not self.owns_buffer:
                 self._own(SMALL_BUFFER)
         elif filled and not self.is_closed:
             self._grow()

@@ -39,7 +39,7 @@ class Receiving:
     of another object, they would cost each request some more lookups.
     """
 
-    __slots__ = ("_end", "_memory", "_owns_buffer", "_reserved", "_start", "buffer", "view")
+    __slots__ = ("_end", "_memory", "_reserved", "_start", "buffer", "owns_buffer", "view")
 
     def __init__(self, memory: RequestMemory) -> None:
         self.buffer, self.view = _NO_BUFFER
@@ -47,14 +47,14 @@ class Receiving:
         self._start = 0  # the first byte of the buffer that is not handled
         self._end = 0  # one past the last that was received
         self._reserved = 0  # bytes, beyond the small buffer that each may have
-        self._owns_buffer = False
+        self.owns_buffer = False
 
     def space(self, lent: ReceiveBuffer | None = None) -> memoryview | None:
         """Where to put what comes next; None while there is no memory for it.
 
         Only between ticks: what was appended must be written before its bytes move.
         """
-        if not self._owns_buffer:
+        if not self.owns_buffer:
             if lent is None:
                 self._own(SMALL_BUFFER)
             else:
@@ -68,9 +68,9 @@ class Receiving:
 
     def shrink(self) -> None:
         """Give back a buffer that nobody uses any more."""
-        if not self._end and self._owns_buffer:
+        if not self._end and self.owns_buffer:
             self.buffer, self.view = _NO_BUFFER
-            self._owns_buffer = False
+            self.owns_buffer = False
             self._release()
 
     def _grow(self) -> None:
@@ -87,7 +87,7 @@ class Receiving:
         self._reserved = 0
         # A parked request may refer to us long after. Whoever serves us just now finds it empty.
         self.buffer, self.view = _NO_BUFFER
-        self._owns_buffer = False
+        self.owns_buffer = False
         self._start = self._end = 0
 
     def _make_room(self) -> bool:
@@ -137,7 +137,7 @@ class Receiving:
         self.buffer, self.view = ReceiveBuffer.of(size_bytes)
         self.view[: len(left)] = left
         self._start, self._end = 0, len(left)
-        self._owns_buffer = True
+        self.owns_buffer = True
 
     def _move(self) -> None:
         """To the beginning."""

@@ -20,6 +20,7 @@ from ottla.timing.timer import Timer
 # Rounds before the loop's timers and other callbacks get their turn.
 _MOST_ROUNDS = 8
 _BUSY = 2  # sockets
+_ENOUGH = 64  # of them in one tick, so that the first does not wait long for the last
 _SHRINK_AFTER_MS = 10_000
 _FOR_EVER_MS = 24 * 60 * 60 * 1000  # of a server that ends
 
@@ -65,23 +66,40 @@ class Server:
         self._look_after()
 
     def _rounds(self, events: Events) -> None:
-        tick, connections = self._tick, self.connections
+        tick = self._tick
         for _ in range(_MOST_ROUNDS):
             tick.begin()
-            now_ms = self._timer.now_ms()
             try:
-                for (descriptor, event), lent in zip(events, self._buffers, strict=False):
-                    door = connections.get(descriptor)
-                    if door is not None:
-                        door.connection.active_ms = now_ms
-                        door.ready(event, lent)
-                    else:
-                        self.admission.accept(descriptor)
+                count = self._read(events)
             finally:
                 tick.end()  # who was served before a bug met somebody else gets his answer
-            if len(events) < _BUSY:
+            if count < _BUSY:
                 return  # whoever is served alone has hardly sent the next request yet
             events = self._poller.poll(0, MOST_EVENTS)
+
+    def _read(self, events: Events) -> int:
+        """Serve who is ready, and who has become so meanwhile: a tick's writes are shared by all.
+
+        What was appended from a connection's own buffer lies in it until the tick ends, so that is
+        filled once. Of those that are lent each event has another.
+        """
+        connections, lending, now_ms = self.connections, iter(self._buffers), self._timer.now_ms()
+        count = 0
+        while True:
+            put_off = 0
+            for (descriptor, event), lent in zip(events, lending, strict=False):
+                door = connections.get(descriptor)
+                if door is None:
+                    self.admission.accept(descriptor)
+                elif count and door.connection.owns_buffer:
+                    put_off += 1
+                else:
+                    door.connection.active_ms = now_ms
+                    door.ready(event, lent)
+            count += len(events)
+            if len(events) - put_off < _BUSY or count >= _ENOUGH:
+                return count
+            events = self._poller.poll(0, MOST_EVENTS - count)
 
     def _serve(self, sock: Socket, peer: str, listener: str) -> None:
         sock.setblocking(False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import wraps
@@ -49,13 +50,24 @@ class Running:
         self.server = Server(loop, sockets, self.service, tick, self.timer, limits)
         self.port = self.server.listen("PLAINTEXT", "127.0.0.1", 0)
         self.server.start()
+        self._socks: list[socket.socket] = []
 
     async def connect(self) -> Peer:
         peer = Peer(*await asyncio.open_connection("127.0.0.1", self.port))
         PEERS.append(peer)
         return peer
 
+    async def sock(self) -> socket.socket:
+        """A client whose bytes are there as soon as it has sent them; closed with the server."""
+        count = len(self.connections)
+        made = socket.create_connection(("127.0.0.1", self.port))
+        self._socks.append(made)
+        await self.until(lambda: len(self.connections) > count)
+        return made
+
     async def close(self) -> None:
+        for each in self._socks:
+            each.close()
         self.server.close()
         self.timer.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from struct import pack
 
@@ -135,6 +136,50 @@ async def test_clients_that_all_wait_for_memory_are_served_one_after_the_other()
         for peer in peers:
             peer.writer.write(frame(large)[70_000:])
         assert [await peer.answer() for peer in peers] == [large] * 2
+
+
+class Prompting(Echo):
+    """While it serves a request it is sent more, and notes of each who waits for the tick's end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prompts: dict[bytes, Callable[[], object]] = {}
+        self.unsent: dict[bytes, int] = {}
+        self._connections: list[Connection] = []
+
+    def serve(self, connection: Connection, start: int, end: int) -> bool:
+        body = bytes(connection.view[start:end])
+        self.unsent[body] = sum(each.is_sending for each in self._connections)
+        self._connections.append(connection)
+        if body in self.prompts:
+            self.prompts[body]()
+        return super().serve(connection, start, end)
+
+
+@on_a_loop
+async def test_who_sends_while_others_are_served_shares_their_tick() -> None:
+    service = Prompting()
+    async with running(service=service) as server:
+        socks = [await server.sock() for _ in range(3)]
+        service.prompts[b"say:1"] = lambda: socks[2].sendall(frame(b"say:3"))
+        socks[0].sendall(frame(b"say:1"))
+        socks[1].sendall(frame(b"say:2"))
+        await server.until(lambda: len(service.served) == 3)
+        assert service.unsent == {b"say:1": 0, b"say:2": 1, b"say:3": 2}
+
+
+@on_a_loop
+async def test_a_buffer_of_ones_own_is_not_filled_again_before_the_tick_ends() -> None:
+    """What was appended from it lies in it until then."""
+    service = Prompting()
+    async with running(service=service) as server:
+        first, second = [await server.sock() for _ in range(2)]
+        last = frame(b"say:3")
+        service.prompts[b"say:2"] = lambda: first.sendall(last[5:])
+        first.sendall(frame(b"say:1") + last[:5])
+        second.sendall(frame(b"say:2"))
+        await server.until(lambda: len(service.served) == 3)
+        assert service.unsent == {b"say:1": 0, b"say:2": 1, b"say:3": 0}
 
 
 class FileService(Echo):
