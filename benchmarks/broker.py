@@ -5,7 +5,7 @@
 Prints what Ottla reaches and what it must. A whole run writes benchmarks/results/broker.json and,
 with both, docs/broker-*.png. `--quick` is a tenth of the work, once, without the many partitions:
 to see that all runs, not how fast. `--again` makes those runs anew that the host disturbed, or
-whose passes did not agree on the limit.
+whose passes did not agree on the limit; with `--only` just those that are named, after a change.
 """
 
 from __future__ import annotations
@@ -55,11 +55,14 @@ def main() -> None:
 def _measure_again(options: Namespace) -> None:
     table, runs = read_results("broker")
     rows = [*(row for each in SCENARIOS for row in each.rows), *life.ROWS]
-    chosen = [
-        each
-        for each in SCENARIOS
-        if was_disturbed(each, runs) or any(map(table.is_undecided, each.rows))
-    ]
+    if options.only:
+        chosen = [each for each in SCENARIOS if options.only in each.name]
+    else:
+        chosen = [
+            each
+            for each in SCENARIOS
+            if was_disturbed(each, runs) or any(map(table.is_undecided, each.rows))
+        ]
     anew = measure_warm(available(options.targets), chosen, WARM_UP, table, options)
     rows = show(table, rows)
     _keep(table, rows, {name: runs[name] | anew[name] for name in anew}, options.passes)

@@ -1,4 +1,4 @@
-"""Asks a broker, over one connection, for what a measurement needs: topics, and their leaders."""
+"""Asks a broker for what a measurement needs: topics, and their leaders."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Admin:
     def __init__(self, bootstrap: str) -> None:
         host, port = bootstrap.split(":")
         self.address = (host, int(port))
-        self._connection = socket.create_connection(self.address, _ANSWER_TIMEOUT_S)
         self._made = 0
 
-    def close(self) -> None:
-        self._connection.close()
-
     def ask(self, request: Message, version: int, response: type[M]) -> M:
+        """On a new connection: one that is silent through the other broker's turns is closed."""
         frame = encode_request(request, version, correlation_id=1, client_id="benchmark")
-        self._connection.sendall(frame)
-        with self._connection.makefile("rb") as stream:
+        with (
+            socket.create_connection(self.address, _ANSWER_TIMEOUT_S) as connection,
+            connection.makefile("rb") as stream,
+        ):
+            connection.sendall(frame)
             answer = stream.read(int.from_bytes(stream.read(4), "big"))
         body = decode_response(answer, api_key=request.api_key, version=version).body
         assert isinstance(body, response)
@@ -91,16 +91,11 @@ class Admin:
 
 def answers(address: tuple[str, int]) -> bool:
     """Whether a broker tells there who it is."""
-    try:
-        admin = Admin(f"{address[0]}:{address[1]}")
-    except OSError:
-        return False
+    admin = Admin(f"{address[0]}:{address[1]}")
     try:
         return bool(admin.ask(MetadataRequest(topics=[]), 1, MetadataResponse).brokers)
     except OSError:
         return False
-    finally:
-        admin.close()
 
 
 def _expect_none(code: int, what: str) -> None:

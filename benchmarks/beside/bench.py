@@ -104,11 +104,7 @@ def started(target: Target, folder: Path, *, scale: float) -> Iterator[Bench]:
     """The broker on this folder, which may hold what an earlier life left."""
     try:
         running = target.start(folder)
-        admin = Admin(running.bootstrap)
-        try:
-            yield Bench(running, admin, folder, scale)
-        finally:
-            admin.close()
+        yield Bench(running, Admin(running.bootstrap), folder, scale)
     finally:
         target.stop()
 

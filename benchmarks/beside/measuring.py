@@ -40,14 +40,15 @@ def read_options(name: str, *, knows_again: bool = False) -> argparse.Namespace:
         parser.add_argument(
             "--again",
             action="store_true",
-            help="what the last run left undecided, or the host disturbed; the rest is kept",
+            help="what the last run left undecided, or the host disturbed, or with --only "
+            "just those rows; the rest is kept",
         )
     both = ("kafka", "ottla")
     parser.add_argument("--targets", nargs="+", choices=both, default=both)
     options = parser.parse_args()
-    is_part = options.quick or options.only or set(options.targets) != set(both)
-    if knows_again and options.again and is_part:
-        parser.error("--again mends a whole run: not with --quick, --only or --targets")
+    is_less = options.quick or set(options.targets) != set(both)
+    if knows_again and options.again and is_less:
+        parser.error("--again mends a whole run: not with --quick or --targets")
     if options.quick:
         options.passes = 1
     return options
