@@ -16,7 +16,6 @@ SMALL, LARGE = 16_384, 1_000_000  # batches
 SYNC_COUNT, PACED_COUNT, PACED_PER_SECOND = 20_000, 10_000, 1_000
 REQUEST_BYTES = 100
 REQUESTS_S = 5
-PAIRS, PIECE_S = 3, 1  # of runs that are compared with each other
 RECORD_OVERHEAD = 16  # at most, as the drivers count
 IN_FLIGHT = 5  # as Java's clients do
 FETCHED_MB = 1_000
@@ -104,9 +103,8 @@ def fetch_raw(bench: Bench, topic: str, count: int) -> Outcome:
     return bench.raw("fetch", fetch_request(topic), until=count)
 
 
-def request_rate(
-    bench: Bench, *, connections: int, seconds: float, acks: int = 1, depth: int = 1
-) -> Outcome:
+def request_rate(bench: Bench, *, connections: int, acks: int = 1, depth: int = 1) -> Outcome:
+    seconds = max(0.5, REQUESTS_S * bench.scale)
     with bench.fresh_topic() as topic:
         request = produce_request(topic, record_bytes=REQUEST_BYTES, acks=acks)
         return bench.raw("repeat", request, connections=connections, depth=depth, seconds=seconds)
@@ -116,8 +114,7 @@ def requests(
     label: str, *, connections: int, must: float, acks: int = 1, depth: int = 1
 ) -> Scenario:
     def run(bench: Bench) -> tuple[float, ...]:
-        seconds = max(0.5, REQUESTS_S * bench.scale)
-        done = request_rate(bench, connections=connections, seconds=seconds, acks=acks, depth=depth)
+        done = request_rate(bench, connections=connections, acks=acks, depth=depth)
         return done["per_second"], done["p50_us"], done["p99_us"]
 
     rate = Row(f"requests, {label}", "1/s", at_least(must))
@@ -127,20 +124,17 @@ def requests(
 
 def kept_with_many(bench: Bench) -> tuple[float, ...]:
     """By the broker, and beside what is left of a server that does nothing but read and write."""
-    by_broker = kept(lambda number: request_rate(bench, connections=number, seconds=PIECE_S))
-    return by_broker, by_broker / kept(lambda number: echo_rate(bench, connections=number))
-
-
-def kept(rate: Callable[[int], Outcome]) -> float:
-    """In turns, for a machine's speed changes from second to second."""
-    pairs = [(rate(100)["per_second"], rate(1_000)["per_second"]) for _ in range(PAIRS)]
-    return median(many / few for few, many in pairs)
+    few, many = (request_rate(bench, connections=number) for number in (100, 1_000))
+    kept = many["per_second"] / few["per_second"]
+    few, many = (echo_rate(bench, connections=number) for number in (100, 1_000))
+    return kept, kept / (many["per_second"] / few["per_second"])
 
 
 def echo_rate(bench: Bench, *, connections: int) -> Outcome:
+    seconds = max(0.5, REQUESTS_S * bench.scale)
     request = produce_request("echo", record_bytes=REQUEST_BYTES, acks=1)
     with echoing(request.head_bytes) as port:
-        return bench.raw("repeat", request, port=port, connections=connections, seconds=PIECE_S)
+        return bench.raw("repeat", request, port=port, connections=connections, seconds=seconds)
 
 
 def sync(label: str, acks: int) -> Scenario:
