@@ -121,16 +121,11 @@ def _take_turn(scenario: Scenario, bench: Bench) -> Turn:
         if not bench.is_quick:
             wait_until_quiet()
         attempts.append((scenario.run(bench), bench.take_outcomes()))
-        if bench.is_quick or _mostly_stolen(attempts[-1][1]) <= BEARABLE:
+        if bench.is_quick or _stolen(attempts[-1][1]) <= BEARABLE:
             break
-    figures, outcomes = min(attempts, key=lambda attempt: _mostly_stolen(attempt[1]))
+    figures, outcomes = min(attempts, key=lambda attempt: _stolen(attempt[1]))
     bench.outcomes = earlier + outcomes
     return Turn(figures, outcomes[-1])
-
-
-def _mostly_stolen(outcomes: Sequence[Outcome]) -> float:
-    """A turn of several runs has their median as its figure, which one of them does not move."""
-    return median(each["stolen"] for each in outcomes)
 
 
 def _stolen(outcomes: Sequence[Outcome]) -> float:
