@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from struct import pack
 
@@ -13,7 +15,7 @@ import pytest
 from ottla.network.connection import Connection
 from ottla.network.limits import Limits
 from ottla.network.pieces import FilePiece
-from ottla.network.poller import READ, WRITE, _Selector
+from ottla.network.poller import MOST_EVENTS, READ, WRITE, _Selector
 from ottla.network.receiving import SMALL_BUFFER
 from ottla.network.sockets import SystemSockets
 from ottla.storage.disk import RealDisk
@@ -139,7 +141,7 @@ async def test_clients_that_all_wait_for_memory_are_served_one_after_the_other()
 
 
 class Prompting(Echo):
-    """While it serves a request it is sent more, and notes of each who waits for the tick's end."""
+    """May be sent more while it serves; notes how many answers waited for the tick's end then."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,6 +182,21 @@ async def test_a_buffer_of_ones_own_is_not_filled_again_before_the_tick_ends() -
         second.sendall(frame(b"say:2"))
         await server.until(lambda: len(service.served) == 3)
         assert service.unsent == {b"say:1": 0, b"say:2": 1, b"say:3": 0}
+
+
+@on_a_loop
+async def test_clients_that_never_pause_do_not_keep_the_tick_from_its_end() -> None:
+    service, total = Prompting(), 400
+    async with running(service=service) as server:
+        socks = [await server.sock() for _ in range(2)]
+        for number in range(total):
+            following = frame(b"say:%d" % (number + 2))
+            service.prompts[b"say:%d" % number] = partial(socks[number % 2].sendall, following)
+        for number, sock in enumerate(socks):
+            sock.sendall(frame(b"say:%d" % number))
+        await server.until(lambda: len(service.served) == total + 2)
+        begun = [at for at, body in enumerate(service.served) if not service.unsent[body]]
+        assert max(later - earlier for earlier, later in pairwise(begun)) <= MOST_EVENTS
 
 
 class FileService(Echo):
