@@ -57,6 +57,8 @@ def _measure_again(options: Namespace) -> None:
     rows = [*(row for each in SCENARIOS for row in each.rows), *life.ROWS]
     if options.only:
         chosen = [each for each in SCENARIOS if options.only in each.name]
+        if not chosen:
+            raise SystemExit(f"no scenario has {options.only!r} in its name: nothing was measured")
     else:
         chosen = [
             each
